@@ -70,7 +70,7 @@ enum class Sync { device, stream, event, query, event_query };
 /// default stream; the legacy default stream for all lanes; or the default stream of the issuing
 /// thread.
 enum class Streams { own, blocking, legacy_default, per_thread_default };
-/// Whether all lanes are the same stream: one thread issues all tasks.
+/// Whether all lanes of an issuing thread are the same stream.
 constexpr bool is_one_stream(Streams streams) {
   return streams == Streams::legacy_default || streams == Streams::per_thread_default;
 }
@@ -165,6 +165,7 @@ struct Issue {
   Mechanism mechanism = Mechanism::streams;
   Sync sync = Sync::stream;
   Streams streams = Streams::own;
+  int threads = 1;  ///< of the host that issue, each its own lanes; the baseline uses one
 
   bool has(Order order) const { return std::ranges::find(orders, order) != orders.end(); }
 };

@@ -80,6 +80,10 @@ void describe(Visitor& v, Issue& i, const Workload& workload) {
     "Kokkos alone, where the host fences lanes to wait for them.");
   v("sync", i.sync, "How the host waits: for the device, a lane, an event, or by polling.");
   v("streams", i.streams, "Kind of the lanes' streams on a GPU.");
+  v("threads", i.threads,
+    "Host threads that issue: lane l, from 0, belongs to thread l modulo `threads`. The baseline "
+    "is always issued by one.",
+    count(1, most_threads));
   if (map == nullptr) return;
   std::set<Order> seen;
   for (std::size_t n = 0; n < i.orders.size(); ++n) {
@@ -182,6 +186,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const bool portable = deck.issue.mechanism == Mechanism::portable;
   const bool other_streams = deck.issue.streams != Streams::own;
   const bool automatic = deck.issue.has(Order::automatic);
+  const bool threads = deck.issue.threads > 1;
   const std::string listed = ", whose tasks are listed";
   const std::string kinds = "workload.kind";
   const Measure& measure = deck.measure;
@@ -212,6 +217,16 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {portable && (other || deck.memory.host == HostMemory::registered), "memory.host",
        "pinned, pageable", "issue.mechanism"},
       {graph && !locked, "issue.mechanism", other ? "streams" : "streams, portable", "memory.host"},
+      {threads && whole, "issue.threads", "1", kinds,
+       custom ? listed : ", whose library is called by one thread"},
+      {threads && automatic, "issue.threads", "1", "issue.orders"},
+      {threads && graph, "issue.threads", "1", "issue.mechanism", ", issued as a whole"},
+      {threads && ring, "issue.threads", "1", "memory.host", ", whose ring one thread serves"},
+      {threads && deck.issue.streams == Streams::legacy_default, "issue.threads", "1",
+       "issue.streams", ", the one stream of all threads"},
+      {threads && deck.disturb, "disturb", "none", "issue.threads"},
+      {deck.issue.threads > deck.issue.lanes, "issue.threads",
+       fmt::format("at most {}", deck.issue.lanes), "issue.lanes"},
       {custom && deck.host_work, "host_work", "none", kinds, listed},
       {automatic && deck.host_work, "host_work", "none", "issue.orders",
        ": auto chooses the chunks"},
@@ -296,6 +311,8 @@ std::string identity(const Deck& deck) {
   for (const char* key : {"workload", "chunks", "memory", "issue", "host_work", "disturb"}) {
     runs[key] = all.at(key);
   }
+  // Keys added later count only where they differ from their default.
+  if (deck.issue.threads == Issue().threads) runs["issue"].erase("threads");
   return base::sha256(runs.dump());
 }
 

@@ -37,6 +37,7 @@ std::string reference_markdown();
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 44;
 inline constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
 inline constexpr std::int64_t most_lanes = 1024;
+inline constexpr std::int64_t most_threads = 64;
 inline constexpr int most_devices = 1024;  ///< of a node
 /// Of all orders of a deck together: planned, predicted and written as JSON they take about 1 GB.
 inline constexpr std::int64_t most_tasks = std::int64_t{1} << 19;

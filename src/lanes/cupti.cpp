@@ -116,9 +116,11 @@ std::unique_ptr<ActivityTrace> ActivityTrace::load() {
   const auto on_call = [](void* self, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
     auto& owner = *static_cast<ActivityTrace*>(self);
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-    if (!owner.task_ || call.callbackSite != CUPTI_API_ENTER) return;
+    if (call.callbackSite != CUPTI_API_ENTER) return;
     try {
-      owner.tasks_[call.correlationId] = *owner.task_;
+      const std::scoped_lock lock(owner.mutex_);
+      const auto task = owner.launching_.find(std::this_thread::get_id());
+      if (task != owner.launching_.end()) owner.tasks_[call.correlationId] = task->second;
     } catch (const std::bad_alloc&) {  // as above
     }
   };
@@ -143,9 +145,15 @@ Clock::time_point ActivityTrace::start() {
   return now;
 }
 
-void ActivityTrace::begin(schedule::TaskId task) { task_ = task; }
+void ActivityTrace::begin(schedule::TaskId task) {
+  const std::scoped_lock lock(mutex_);
+  launching_[std::this_thread::get_id()] = task;
+}
 
-void ActivityTrace::end() { task_.reset(); }
+void ActivityTrace::end() {
+  const std::scoped_lock lock(mutex_);
+  launching_.erase(std::this_thread::get_id());
+}
 
 std::vector<bool> ActivityTrace::stop(std::vector<timeline::Span>& spans) {
   functions().flush(0);

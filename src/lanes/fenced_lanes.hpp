@@ -1,11 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "lanes/api.hpp"
+#include "lanes/host_lanes.hpp"
 #include "lanes/lanes.hpp"
 #include "lanes/perform.hpp"
 #include "lanes/stream_trace.hpp"
@@ -18,22 +20,24 @@ namespace overlap::lanes {
 template <class Space>
 class FencedLanes final : public Lanes {
  public:
-  /// Creates at most as many instances as the space has threads, because some Kokkos versions
-  /// cannot partition it further.
-  explicit FencedLanes(int lanes)
-      : instances_(Kokkos::Experimental::partition_space(
-            Space(),
-            std::vector<int>(static_cast<std::size_t>(std::min(lanes, Space().concurrency())), 1))),
+  explicit FencedLanes(int lanes, int threads = 1)
+      : instances_(instances(lanes, threads)),
         issued_(static_cast<std::size_t>(lanes)),
-        complete_(issued_.size()) {}
+        complete_(issued_.size()) {
+    if constexpr (has_api<Space>) device_ = Api::device();
+  }
+
+  void attach_thread() override {
+    if constexpr (has_api<Space>) Api::set_device(device_);
+  }
 
   workload::InstanceRef instance(int lane) const override { return space_of(lane); }
 
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
     schedule_ = &schedule;
     workload_ = &workload;
-    std::fill(issued_.begin(), issued_.end(), 0);
-    std::fill(complete_.begin(), complete_.end(), 0);
+    for (auto& issued : issued_) issued = 0;
+    for (auto& complete : complete_) complete = 0;
     if constexpr (has_api<Space>) trace_.bind(schedule);
   }
 
@@ -56,12 +60,14 @@ class FencedLanes final : public Lanes {
       const int lane = schedule_->tasks[other].lane;
       if (other >= complete_[static_cast<std::size_t>(lane)]) wait(lane);
     }
-    issued_[static_cast<std::size_t>(task.lane)] = id + 1;
+    std::atomic<schedule::TaskId>& issued = issued_[static_cast<std::size_t>(task.lane)];
     try {
       if constexpr (has_api<Space>) trace_.begin(id, Api::stream_of(space_of(task.lane)));
       perform(space_of(task.lane), *workload_, *schedule_, task, CopyCalls::kokkos);
       if constexpr (has_api<Space>) trace_.end(id, Api::stream_of(space_of(task.lane)));
+      issued = id + 1;  // only now: other threads fence what is issued
     } catch (const std::exception& error) {
+      issued = id + 1;
       throw lane_error(*schedule_, id, base::error_of(error).what());
     }
   }
@@ -86,13 +92,26 @@ class FencedLanes final : public Lanes {
  private:
   using Api = typename ApiOf<Space>::type;
 
+  /// Of one thread at most as many as the space has threads, because some Kokkos versions cannot
+  /// partition it further. Threads of a host need instances that do not lock each other.
+  static std::vector<Space> instances(int lanes, [[maybe_unused]] int threads) {
+    if constexpr (has_own_instances<Space>) {
+      std::vector<Space> own;
+      while (threads > 1 && std::ssize(own) < lanes) own.push_back(own_instance<Space>(lanes));
+      if (!own.empty()) return own;
+    }
+    const auto count = static_cast<std::size_t>(std::min(lanes, Space().concurrency()));
+    return Kokkos::Experimental::partition_space(Space(), std::vector<int>(count, 1));
+  }
+
   const Space& space_of(int lane) const {
     return instances_[static_cast<std::size_t>(lane) % instances_.size()];
   }
 
   std::vector<Space> instances_;
-  std::vector<schedule::TaskId> issued_;    ///< per lane: one past the last task issued
-  std::vector<schedule::TaskId> complete_;  ///< per lane: one past the last task seen complete
+  /// Per lane: one past the last task issued, and one past the last task seen complete.
+  std::vector<std::atomic<schedule::TaskId>> issued_, complete_;
+  int device_ = 0;
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload* workload_ = nullptr;
   std::conditional_t<has_api<Space>, StreamTrace<Api>, std::monostate> trace_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -140,7 +141,7 @@ class HostLanes final : public Lanes {
       }
       complete_[id] = true;
       lane.queue.pop_front();  // only now: an empty queue means that all tasks are complete
-      if (lane.queue.empty()) lane.empty.notify_one();
+      if (lane.queue.empty()) lane.empty.notify_all();
       for (Lane& other : lanes_) {
         if (&other != &lane && is_ready(other)) other.ready.notify_one();
       }
@@ -155,7 +156,7 @@ class HostLanes final : public Lanes {
   }
 
   bool poll_;
-  std::int64_t polls_ = 0;  ///< used by the issuing thread only
+  std::atomic<std::int64_t> polls_ = 0;
   std::mutex mutex_;
   std::deque<Lane> lanes_;
   std::vector<bool> complete_;

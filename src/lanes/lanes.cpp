@@ -42,10 +42,21 @@ void require_no_streams(const deck::Issue& options, const deck::Memory& memory) 
          options.sync);
 }
 
+/// Throws if the space launches only from the thread that initialized it.
+template <class Space>
+void require_threads(const deck::Issue& options) {
+  if (options.threads == 1 || has_own_instances<Space> || !workload::is_host<Space>) return;
+  throw base::Error(base::ExitCode::skipped,
+                    fmt::format("issue.threads: {} needs a back end that launches from any thread; "
+                                "{} does only from the one that initialized it",
+                                options.threads, Space::name()));
+}
+
 template <class Space>
 std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::Memory& memory) {
+  require_threads<Space>(options);
   if (options.mechanism == deck::Mechanism::portable) {
-    return std::make_unique<FencedLanes<Space>>(lanes);
+    return std::make_unique<FencedLanes<Space>>(lanes, options.threads);
   }
   if constexpr (has_api<Space>) {
     return std::make_unique<StreamLanes<typename ApiOf<Space>::type>>(lanes, options, memory);
@@ -71,6 +82,7 @@ void Lanes::disturb(const schedule::Task& task) {
 
 void require_options(workload::SpaceId space, const deck::Deck& deck) {
   const auto require = [&]<class Space>(std::type_identity<Space>) {
+    require_threads<Space>(deck.issue);
     if (has_api<Space> || deck.issue.mechanism == deck::Mechanism::portable) return;
     require_no_streams<Space>(deck.issue, deck.memory);
     if (deck.disturb) throw no_disturbance(space, deck.disturb->operation);

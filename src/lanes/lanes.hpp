@@ -46,7 +46,8 @@ struct TraceLost : base::Error {
 };
 
 /// The lanes of a back end: a fixed number of execution-space instances, each of which runs its
-/// tasks in issue order. The only virtual interface of the program.
+/// tasks in issue order. Several threads may issue and wait at once, each for lanes of its own;
+/// bind() and the rest belong to one. The only virtual interface of the program.
 class Lanes {
  public:
   virtual ~Lanes() = default;
@@ -54,6 +55,9 @@ class Lanes {
   /// Prepares for a schedule (events, queues), outside the timed region. Both arguments must
   /// outlive the run.
   virtual void bind(const schedule::Schedule& schedule, const workload::Workload& workload) = 0;
+
+  /// Prepares a further thread to issue.
+  virtual void attach_thread() {}
 
   /// Issues all device tasks at once, if lanes and schedule support it; returns whether it did.
   virtual bool launch() { return false; }

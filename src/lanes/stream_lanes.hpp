@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -33,6 +34,7 @@ class StreamLanes final : public Lanes {
     // not wait for.
     Api::synchronize_device();
     last_.resize(streams_.size());
+    while (done_.size() < streams_.size()) done_.push_back(Api::make_event(Api::untimed));
     if (memory.host == deck::HostMemory::pageable_staged) {
       ring_ = std::make_unique<StagingRing<Api>>(memory.ring_slots, memory.ring_bytes);
     }
@@ -62,6 +64,8 @@ class StreamLanes final : public Lanes {
     std::fill(last_.begin(), last_.end(), std::nullopt);  // captured tasks have not run
     launched_ = false;
   }
+
+  void attach_thread() override { Api::set_device(device_); }
 
   std::string trace(bool on) override { return trace_.turn(on); }
   Clock::time_point mark() override { return trace_.mark(streams_.front()); }
@@ -116,7 +120,7 @@ class StreamLanes final : public Lanes {
     const auto stream = streams_[static_cast<std::size_t>(lane)];
     try {
       // Space::fence() does the same, but (up to 5.2) prints a stack trace and aborts on an error.
-      synchronize(stream);
+      synchronize(stream, done_[static_cast<std::size_t>(lane)]);
     } catch (const base::Error& error) {
       const std::string where = "the lane stopped at this task or an earlier one: ";
       throw DeviceLost(lane_error(*schedule_, *last, where + error.what()));
@@ -166,16 +170,16 @@ class StreamLanes final : public Lanes {
                 task.stage == schedule::Stage::h2d);
   }
 
-  void synchronize(typename Api::Stream stream) {
+  void synchronize(typename Api::Stream stream, const typename Api::Event& done) {
     switch (sync_) {
       case deck::Sync::device:
         return Api::synchronize_device();
       case deck::Sync::event:
-        Api::record(done_, stream);
-        return Api::synchronize_event(done_);
+        Api::record(done, stream);
+        return Api::synchronize_event(done);
       case deck::Sync::event_query:
-        Api::record(done_, stream);
-        return poll(done_);
+        Api::record(done, stream);
+        return poll(done);
       case deck::Sync::query:
         return poll(stream);
       case deck::Sync::stream:
@@ -202,8 +206,9 @@ class StreamLanes final : public Lanes {
   std::unique_ptr<StagingRing<Api>> ring_;
   std::optional<Disturber<Api>> disturber_;
   deck::Sync sync_;
-  std::int64_t polls_ = 0;
-  typename Api::Event done_ = Api::make_event(Api::untimed);
+  std::atomic<std::int64_t> polls_ = 0;
+  std::vector<typename Api::Event> done_;  ///< per lane, behind its last task
+  int device_ = Api::device();
   Graphs<Api> graphs_;
   const typename Graphs<Api>::Graph* graph_ = nullptr;  ///< of the bound schedule
   StreamTrace<Api> trace_;

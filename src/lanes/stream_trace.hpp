@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -13,7 +15,7 @@
 
 namespace overlap::lanes {
 
-/// Device times of the tasks that this thread launches, from activity records of the vendor: on
+/// Device times of the tasks that threads launch, from activity records of the vendor: on
 /// CUDA from CUPTI, whose library is loaded with the first object.
 class ActivityTrace {
  public:
@@ -24,7 +26,7 @@ class ActivityTrace {
 
   /// Starts recording, discards earlier records, and returns the start time.
   Clock::time_point start();
-  /// Attributes everything that this thread launches until end() to the task.
+  /// Attributes everything that the calling thread launches until end() to the task.
   void begin(schedule::TaskId task);
   void end();
   /// Collects the records after all tasks are complete: sets start and stop of each task with
@@ -33,8 +35,9 @@ class ActivityTrace {
   std::vector<bool> stop(std::vector<timeline::Span>& spans);
 
  private:
-  [[maybe_unused]] std::uint64_t start_ns_ = 0;                // unused without activity records
-  std::optional<schedule::TaskId> task_;                       ///< being launched
+  [[maybe_unused]] std::uint64_t start_ns_ = 0;  // unused without activity records
+  std::mutex mutex_;
+  std::map<std::thread::id, schedule::TaskId> launching_;      ///< by thread
   std::unordered_map<std::uint32_t, schedule::TaskId> tasks_;  ///< by correlation id
   std::unique_ptr<void, void (*)(void*)> recording_{nullptr, nullptr};
 };

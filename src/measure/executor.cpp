@@ -1,6 +1,9 @@
 #include "measure/executor.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -8,45 +11,115 @@
 #include "lanes/perform.hpp"
 #include "lanes/range.hpp"
 #include "measure/host_worker.hpp"
+#include "measure/issue_threads.hpp"
 #include "measure/measure.hpp"
 #include "workload/arithmetic.hpp"
 
 namespace overlap::measure {
 namespace {
 
-/// One run of a schedule.
+/// What one thread has issued, apart from what the others write.
+struct alignas(128) Issued {
+  std::atomic<schedule::TaskId> end = 0;  ///< one past its last task
+  double complete_s = 0;
+};
+
+/// One run of a schedule, on one or several threads.
 struct IssuedRun {
   lanes::Lanes& lanes;
   HostWorker* host_worker;
   const schedule::Schedule& schedule;
   const workload::Workload& workload;
-  lanes::Clock::time_point start;
+  const std::function<lanes::Clock::time_point()>& begin;  ///< called when all threads are ready
   std::vector<timeline::Span>* spans;  ///< of a traced run: receives the times of host tasks
-  std::vector<double>* lane_s = nullptr;
+  std::vector<double>* lane_s;
+  int threads = 1;
+  lanes::Clock::time_point start = {};
   Elapsed elapsed = {};
+  std::vector<Issued> issued = std::vector<Issued>(static_cast<std::size_t>(threads));
+  std::atomic<int> ready = 0;
+  std::atomic<bool> begun = false;
+  std::mutex mutex = {};
+  std::exception_ptr failure = {};  ///< the first
+  std::atomic<bool> failed = false;
 
   double since_start() const { return lanes::seconds_since(start); }
 
-  /// Issues the schedule and waits for its lanes.
-  Elapsed run() {
-    const auto& tasks = schedule.tasks;
-    const auto last = std::find_if(tasks.rbegin(), tasks.rend(), [](const schedule::Task& task) {
-      return task.stage != schedule::Stage::host;
-    });
-    const auto issued =
-        static_cast<schedule::TaskId>(tasks.rend() - last);  // without final host work
-    const bool launched = spans == nullptr && lanes.launch();
-    for (schedule::TaskId id = launched ? issued : 0; id < issued; ++id) issue(id);
-    elapsed.issued_s = since_start();
-    for (schedule::TaskId id = issued; id < tasks.size(); ++id) issue(id);
-    if (lane_s != nullptr) poll_lanes();
-    for (int lane = 0; lane < schedule.lanes; ++lane) {
-      const lanes::Range range("wait", lane);
-      lanes.wait(lane);
+  Elapsed run(IssueThreads& team) {
+    if (threads > 1) {
+      team.run([this](int thread) {
+        if (thread < threads) run_thread(thread);
+      });
+    } else {
+      run_thread(0);
+    }
+    if (failure) std::rethrow_exception(failure);
+    for (const Issued& thread : issued) {
+      elapsed.issued_s = std::max(elapsed.issued_s, thread.complete_s);
     }
     elapsed.complete_s = since_start();
     elapsed.polls = lanes.polls();
     return elapsed;
+  }
+
+  /// Issues the tasks of a thread and waits for its lanes. After a failure it only waits, because
+  /// no other thread can wait for what is in a per-thread default stream.
+  void run_thread(int thread) {
+    guard([&] {
+      if (thread > 0) lanes.attach_thread();
+    });
+    ++ready;
+    while (thread == 0 && ready < threads) std::this_thread::yield();
+    if (thread == 0) guard([&] { start = begin(); });
+    if (thread == 0) begun = true;
+    while (!begun) std::this_thread::yield();
+    if (!failed) guard([&] { issue_tasks(thread); });
+    if (lane_s != nullptr && !failed) poll_lanes();
+    for (int lane = thread; lane < schedule.lanes; lane += threads) {
+      const lanes::Range range("wait", lane);
+      guard([&] { lanes.wait(lane); });
+    }
+  }
+
+  template <class Body>
+  void guard(const Body& body) {
+    try {
+      body();
+    } catch (...) {
+      const std::scoped_lock lock(mutex);
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
+  }
+
+  void issue_tasks(int thread) {
+    const auto& tasks = schedule.tasks;
+    const auto last = std::find_if(tasks.rbegin(), tasks.rend(), [](const schedule::Task& task) {
+      return task.stage != schedule::Stage::host;
+    });
+    const auto end = static_cast<schedule::TaskId>(tasks.rend() - last);  // without final host work
+    const bool launched = spans == nullptr && lanes.launch();
+    const auto issue_range = [&](schedule::TaskId from, schedule::TaskId to) {
+      for (schedule::TaskId id = from; id < to && !failed; ++id) {
+        if (thread_of(tasks[id]) != thread) continue;
+        for (const schedule::TaskId other : tasks[id].after) wait_for_issue(other);
+        issue(id);
+        of(thread).end.store(id + 1, std::memory_order_release);
+      }
+    };
+    if (launched) of(thread).end = end;
+    issue_range(launched ? end : 0, end);
+    of(thread).complete_s = since_start();
+    issue_range(end, static_cast<schedule::TaskId>(tasks.size()));
+  }
+
+  Issued& of(int thread) { return issued[static_cast<std::size_t>(thread)]; }
+  /// Of the threads of this run.
+  int thread_of(const schedule::Task& task) const { return task.lane % threads; }
+
+  /// Until another thread has issued the task, so that lanes know what to wait for.
+  void wait_for_issue(schedule::TaskId task) {
+    const auto& end = of(thread_of(schedule.tasks[task])).end;
+    while (end.load(std::memory_order_acquire) <= task && !failed) std::this_thread::yield();
   }
 
   void issue(schedule::TaskId id) {
@@ -131,15 +204,26 @@ bool drain(lanes::Lanes& lanes, int count) {
 
 }  // namespace
 
-template <class Body>
-auto Executor::guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
-                       const Body& body) {
-  if (schedule.lanes > count_) {
-    throw std::logic_error("a schedule of " + std::to_string(schedule.lanes) + " lanes on " +
-                           std::to_string(count_));
+Executor::Executor(std::unique_ptr<lanes::Lanes> lanes, int count, int threads)
+    : lanes_(std::move(lanes)), count_(count), threads_(std::make_shared<IssueThreads>(threads)) {}
+
+Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
+                          const std::function<lanes::Clock::time_point()>& begin,
+                          std::vector<timeline::Span>* spans, std::vector<double>* lane_s) {
+  if (schedule.lanes > count_ || schedule.threads > threads_->count()) {
+    throw std::logic_error("a schedule of " + std::to_string(schedule.lanes) + " lanes and " +
+                           std::to_string(schedule.threads) + " threads on " +
+                           std::to_string(count_) + " and " + std::to_string(threads_->count()));
   }
   try {
-    return body();
+    lanes_->bind(schedule, workload);
+    const int threads = warm_ ? schedule.threads : 1;
+    const Elapsed elapsed =
+        IssuedRun{*lanes_, host_worker_, schedule, workload, begin, spans, lane_s, threads}.run(
+            *threads_);
+    if (spans != nullptr) lanes_->collect(*spans);
+    warm_ = true;
+    return elapsed;
   } catch (const std::exception& error) {
     if (!drain(*lanes_, schedule.lanes)) throw;
     lanes::DeviceLost lost(base::error_of(error));  // with the words of the first error
@@ -151,12 +235,11 @@ auto Executor::guarded(const schedule::Schedule& schedule, const workload::Workl
 
 Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Workload& workload,
                       const std::function<void()>& before_start, std::vector<double>* lane_s) {
-  return guarded(schedule, workload, [&] {
-    lanes_->bind(schedule, workload);
+  const auto begin = [&] {
     if (before_start) before_start();
-    const auto start = lanes::Clock::now();
-    return IssuedRun{*lanes_, host_worker_, schedule, workload, start, nullptr, lane_s}.run();
-  });
+    return lanes::Clock::now();
+  };
+  return guarded(schedule, workload, begin, nullptr, lane_s);
 }
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
@@ -170,14 +253,8 @@ timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     traced.spans[id].engine = engines.of(schedule.tasks[id]);
   }
-  const Elapsed elapsed = guarded(schedule, workload, [&] {
-    lanes_->bind(schedule, workload);
-    const auto start = lanes_->mark();
-    const Elapsed of_run =
-        IssuedRun{*lanes_, host_worker_, schedule, workload, start, &traced.spans}.run();
-    lanes_->collect(traced.spans);
-    return of_run;
-  });
+  const auto begin = [&] { return lanes_->mark(); };
+  const Elapsed elapsed = guarded(schedule, workload, begin, &traced.spans, nullptr);
   traced.issued_s = elapsed.issued_s;
   traced.complete_s = elapsed.complete_s;
   align_clocks(schedule, traced);

@@ -9,10 +9,11 @@
 namespace overlap::measure {
 
 class HostWorker;
+class IssueThreads;
 
 /// Wall-clock times since the start of the first issue, seconds.
 struct Elapsed {
-  double issued_s = 0;     ///< until the host has issued everything, excluding final host work
+  double issued_s = 0;     ///< until all threads have issued everything, without final host work
   double host_work_s = 0;  ///< spent on host work
   double complete_s = 0;   ///< until the host has seen all lanes complete
   std::int64_t polls = 0;  ///< number of queries of lanes by the waiting host
@@ -24,10 +25,9 @@ class Executor {
   /// On the lanes of the back end.
   explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {},
                     workload::SpaceId space = workload::default_space)
-      : Executor(lanes::make_lanes(space, lanes, options, memory), lanes) {}
-  /// On these lanes, `count` in number.
-  Executor(std::unique_ptr<lanes::Lanes> lanes, int count)
-      : lanes_(std::move(lanes)), count_(count) {}
+      : Executor(lanes::make_lanes(space, lanes, options, memory), lanes, options.threads) {}
+  /// On these lanes, `count` in number, with this many threads that can issue.
+  Executor(std::unique_ptr<lanes::Lanes> lanes, int count, int threads = 1);
 
   /// Sets the executor of the deck's `host_work`; null: none. Must outlive the runs. Host tasks of
   /// products and task lists do not use it.
@@ -35,11 +35,13 @@ class Executor {
   HostWorker* host_worker() const { return host_worker_; }
 
   /// Issues the schedule and waits for its lanes, without a device-wide fence unless issue.sync
-  /// asks for one. Calls `before_start`, if set, when everything is ready and before time counts.
-  /// With `lane_s` it polls all lanes in turn and notes when each was complete.
-  /// Throws base::Error{runtime_error} with task and lane; the lanes are then idle. Throws
-  /// lanes::DeviceLost, which keeps lanes and workload, if the device is lost. Throws
-  /// std::logic_error if the schedule has more lanes.
+  /// asks for one. The first run of several threads is issued by the caller alone: Kokkos prepares
+  /// a kernel when it is first launched, which two threads must not do at once. Calls
+  /// `before_start`, if set, when everything is ready and before time counts. With `lane_s` it
+  /// polls all lanes in turn and notes when each was complete. Throws base::Error{runtime_error}
+  /// with task and lane; the lanes are then idle. Throws lanes::DeviceLost, which keeps lanes and
+  /// workload, if the device is lost. Throws std::logic_error if the schedule has more lanes or
+  /// threads.
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload& workload,
               const std::function<void()>& before_start = {},
               std::vector<double>* lane_s = nullptr);
@@ -52,13 +54,15 @@ class Executor {
                                 const workload::Workload& workload, int copy_engines = 2);
 
  private:
-  /// Returns body(), as run() describes its errors.
-  template <class Body>
-  auto guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
-               const Body& body);
+  /// Runs the schedule from the moment on that begin() returns, as run() describes.
+  Elapsed guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
+                  const std::function<lanes::Clock::time_point()>& begin,
+                  std::vector<timeline::Span>* spans, std::vector<double>* lane_s);
 
   std::unique_ptr<lanes::Lanes> lanes_;
   int count_;
+  std::shared_ptr<IssueThreads> threads_;
+  bool warm_ = false;  ///< one thread has issued the kernels
   HostWorker* host_worker_ = nullptr;
 };
 

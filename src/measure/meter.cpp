@@ -63,6 +63,7 @@ schedule::Schedule rows_of(const schedule::Schedule& schedule,
   result.tasks.clear();
   result.names.clear();
   result.mechanism = deck::Mechanism::streams;
+  result.threads = 1;
   result.lanes = static_cast<int>(rows.size());
   const std::size_t longest = std::ranges::max(rows, {}, &std::vector<schedule::Task>::size).size();
   for (std::size_t i = 0; i < longest; ++i) {

@@ -30,7 +30,8 @@ class Simulation {
         device_(device),
         running_(schedule, device),
         states_(schedule.tasks.size()),
-        lanes_(static_cast<std::size_t>(schedule.lanes)) {
+        lanes_(static_cast<std::size_t>(schedule.lanes)),
+        hosts_(static_cast<std::size_t>(schedule.threads)) {
     const timeline::Engines engines = {
         .workers = device.queues == Queues::worker ? schedule.lanes : 0,
         .copy_engines = device.copy_engines};
@@ -55,11 +56,12 @@ class Simulation {
   }
 
   timeline::Timeline run(const std::function<void()>& step) {
-    resume_host(0);
+    for (Host& host : hosts_) resume(host, 0);
     while (true) {
       step();
-      const bool host_first = events_.empty() || events_.top() > host_;
-      const double event = host_first ? host_.time : events_.top().time;
+      Host& host = *std::ranges::min_element(hosts_, std::less(), &Host::when);
+      const bool host_first = events_.empty() || events_.top() > host.event;
+      const double event = host_first ? host.event.time : events_.top().time;
       // Engines choose after all simultaneous events.
       if (event > now_ && !running_.has_ended() && serve_engines()) continue;
       const double finish = running_.next_end(now_);
@@ -70,8 +72,8 @@ class Simulation {
       if (finish <= event) {
         complete(running_.finish());
       } else if (host_first) {
-        host_.time = never;
-        step_host();
+        host.event.time = never;
+        step_host(host);
       } else {
         const Event happened = events_.top();
         events_.pop();
@@ -79,7 +81,7 @@ class Simulation {
         if (happened.kind == Event::Kind::engine) --engines_[happened.index].running;
       }
     }
-    if (!host_done_)
+    if (done_hosts_ < hosts_.size())
       throw std::logic_error("the schedule never ends: a task waits for a later one");
     return std::move(timeline_);
   }
@@ -114,12 +116,14 @@ class Simulation {
     std::vector<TaskId> dependents;  ///< dependent tasks of other lanes
     TaskId next_in_lane = none;
     TaskId next_in_queue = none;
+    TaskId next_of_host = none;
     std::uint32_t engine = 0;
     std::uint32_t queue = 0;    ///< of its engine
     std::uint32_t run = none;   ///< kernels with delayed signals: index in runs_
     std::uint32_t waiting = 1;  ///< predecessors to wait for, and the issue
     double arrival_s = never;   ///< when its engine knows of it
     double ready_s = 0;         ///< earliest start so far
+    bool issued = false;
     bool started = false;
     bool complete = false;
   };
@@ -137,12 +141,32 @@ class Simulation {
     std::vector<int> waiting;  ///< per engine: issued tasks that have not started
   };
 
+  /// A thread of the host that issues.
+  struct Host {
+    Event event;         ///< the only one of its kind
+    TaskId next = none;  ///< to issue
+    TaskId issuing = none;
+    TaskId waits_for = none;  ///< to complete
+    TaskId unissued = none;   ///< of another thread: waits for its issue
+    double ready = 0;         ///< earliest return of the current call
+    bool all_issued = false;
+    std::size_t next_lane = 0;  ///< to wait for
+
+    std::pair<double, std::uint64_t> when() const { return {event.time, event.order}; }
+  };
+
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
+  Host& host_of(TaskId id) {
+    return hosts_[static_cast<std::size_t>(thread_of(schedule_, task(id)))];
+  }
   std::size_t engine_of(TaskId id) const { return states_[id].engine; }
   Lane& lane_of(TaskId id) { return lanes_[static_cast<std::size_t>(task(id).lane)]; }
 
   void link_tasks() {
     std::vector<TaskId> lanes(lanes_.size(), none);
+    for (auto id = static_cast<TaskId>(states_.size()); id-- > 0;) {
+      states_[id].next_of_host = std::exchange(host_of(id).next, id);
+    }
     for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
       if (schedule::on_host(t.stage)) continue;
@@ -288,9 +312,10 @@ class Simulation {
     } else if (KernelRun& run = runs_[states_[id].run]; ++run.complete == run.kernels.size()) {
       for (const TaskId kernel : run.kernels) signal(kernel, false);
     }
-    if (host_waits_for_ == id) {
-      host_waits_for_ = none;
-      resume_host(std::max(host_ready_, now_ + device_.latency.notice_s));
+    for (Host& host : hosts_) {
+      if (host.waits_for != id) continue;
+      host.waits_for = none;
+      resume(host, std::max(host.ready, now_ + device_.latency.notice_s));
     }
   }
 
@@ -336,14 +361,17 @@ class Simulation {
 
   // The host
 
-  void resume_host(double at) { host_ = {.time = at, .order = order_++}; }
+  void resume(Host& host, double at) { host.event = {.time = at, .order = order_++}; }
 
   /// The host has finished its current action; starts the next one.
-  void step_host() {
-    if (issuing_ != none) {
-      if (task(issuing_).stage == Stage::fence && wait_for_unseen(task(issuing_))) return;
-      const TaskId id = std::exchange(issuing_, none);
+  void step_host(Host& host) {
+    if (host.issuing != none) {
+      if (task(host.issuing).stage == Stage::fence && wait_for_unseen(host, task(host.issuing))) {
+        return;
+      }
+      const TaskId id = std::exchange(host.issuing, none);
       const Task& t = task(id);
+      mark_issued(id);
       if (t.stage == Stage::host) running_.set_host_busy(false);
       if (schedule::on_host(t.stage)) {
         timeline_.spans[id].stop_s = now_;
@@ -354,26 +382,47 @@ class Simulation {
         count_waiting(id, 1);
         states_[id].arrival_s = now_ + device_.latency.start_s;
         release(id, device_.latency.start_s);
-        if (t.blocking || holds_host(t)) return wait_for(lane_of(id), t.blocking);
+        if (t.blocking || holds_host(t)) return wait_for(host, lane_of(id), t.blocking);
       }
     }
-    if (next_issue_ == states_.size()) return end_host();
+    if (host.next == none) return end_host(host);
     // These waits do not count as host work.
-    if (task(next_issue_).stage == Stage::host && wait_for_unseen(task(next_issue_))) return;
-    issuing_ = next_issue_++;
-    timeline_.spans[issuing_] = {static_cast<int>(timeline_.engines.size()) - 1, now_, now_};
-    if (task(issuing_).stage == Stage::host) running_.set_host_busy(true);
-    resume_host(now_ + issue_seconds(issuing_));
+    const Task& next = task(host.next);
+    if (wait_for_issue(host, next)) return;
+    if (next.stage == Stage::host && wait_for_unseen(host, next)) return;
+    host.issuing = std::exchange(host.next, states_[host.next].next_of_host);
+    timeline_.spans[host.issuing] = {static_cast<int>(timeline_.engines.size()) - 1, now_, now_};
+    if (next.stage == Stage::host) running_.set_host_busy(true);
+    resume(host, now_ + issue_seconds(host.issuing));
+  }
+
+  /// Threads that wait for the issue of a task continue.
+  void mark_issued(TaskId id) {
+    states_[id].issued = true;
+    for (Host& host : hosts_) {
+      if (host.unissued != id) continue;
+      host.unissued = none;
+      resume(host, now_);
+    }
+  }
+
+  /// Waits for another thread to issue a predecessor; returns whether there is one to wait for.
+  bool wait_for_issue(Host& host, const Task& t) {
+    const auto other =
+        std::ranges::find_if(t.after, [&](TaskId id) { return !states_[id].issued; });
+    if (other == t.after.end()) return false;
+    host.unissued = *other;
+    return true;
   }
 
   /// Waits for a lane of a predecessor that the host has not seen complete; returns whether there
   /// is one.
-  bool wait_for_unseen(const Task& t) {
+  bool wait_for_unseen(Host& host, const Task& t) {
     const auto unseen = std::ranges::find_if(t.after, [&](TaskId other) {
       return !schedule::on_host(task(other).stage) && lane_of(other).issued != lane_of(other).seen;
     });
     if (unseen == t.after.end()) return false;
-    wait_for(lane_of(*unseen), true);
+    wait_for(host, lane_of(*unseen), true);
     return true;
   }
 
@@ -397,21 +446,26 @@ class Simulation {
   }
 
   /// Blocks the host until the lane is complete. An explicit wait costs a call.
-  void wait_for(Lane& lane, bool call) {
-    host_ready_ = now_ + (call ? device_.host.synchronize_s : 0);
+  void wait_for(Host& host, Lane& lane, bool call) {
+    host.ready = now_ + (call ? device_.host.synchronize_s : 0);
     lane.seen = lane.issued;
-    if (lane.seen == none || states_[lane.seen].complete) return resume_host(host_ready_);
-    host_waits_for_ = lane.seen;
+    if (lane.seen == none || states_[lane.seen].complete) return resume(host, host.ready);
+    host.waits_for = lane.seen;
   }
 
-  void end_host() {
-    if (next_wait_ == 0) timeline_.issued_s = now_;
-    while (next_wait_ < lanes_.size()) {
-      Lane& lane = lanes_[next_wait_++];
-      if (lane.issued != lane.seen) return wait_for(lane, true);
+  void end_host(Host& host) {
+    if (!host.all_issued) {
+      host.all_issued = true;
+      host.next_lane = static_cast<std::size_t>(&host - hosts_.data());
+      timeline_.issued_s = now_;  // of the last thread
     }
-    timeline_.complete_s = now_;
-    host_done_ = true;
+    while (host.next_lane < lanes_.size()) {
+      Lane& lane = lanes_[host.next_lane];
+      host.next_lane += hosts_.size();
+      if (lane.issued != lane.seen) return wait_for(host, lane, true);
+    }
+    timeline_.complete_s = now_;  // of the last thread
+    ++done_hosts_;
   }
 
   const Schedule& schedule_;
@@ -420,8 +474,7 @@ class Simulation {
   timeline::Timeline timeline_;
 
   double now_ = 0;
-  Event host_;  ///< the only one of its kind
-  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;  ///< the others
+  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;  ///< but of hosts
   std::uint64_t order_ = 0;
   std::vector<Engine> engines_;
   std::vector<int> waiting_;   ///< per engine: lanes with such tasks; empty: not needed
@@ -432,12 +485,8 @@ class Simulation {
 
   // The host
   std::vector<Lane> lanes_;
-  TaskId next_issue_ = 0;
-  TaskId issuing_ = none;
-  TaskId host_waits_for_ = none;
-  double host_ready_ = 0;  ///< earliest return of the current call
-  std::size_t next_wait_ = 0;
-  bool host_done_ = false;
+  std::vector<Host> hosts_;
+  std::size_t done_hosts_ = 0;
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
 Layout baseline(const Costs& costs, Layout layout) {
   layout.transfer = deck::copies_of(layout.host_memory);
   if (layout.mechanism == deck::Mechanism::graph) layout.mechanism = deck::Mechanism::streams;
+  layout.threads = 1;
   if (layout.out_of_core) return layout;
   layout.borders = {0, costs.units};
   layout.slots = 1;
@@ -65,10 +66,10 @@ void cut_into_chunks(Builder& builder, const Layout& layout) {
   }
 }
 
-/// Renumbers lanes so that none is empty; lanes in one stream are one.
+/// Renumbers lanes so that none is empty; lanes in one stream are one, of each issuing thread.
 void number_lanes(Schedule& schedule) {
   if (deck::is_one_stream(schedule.streams)) {
-    for (Task& task : schedule.tasks) task.lane = 0;
+    for (Task& task : schedule.tasks) task.lane %= schedule.threads;
   }
   std::map<int, int> numbers;
   for (const Task& task : schedule.tasks) {
@@ -80,6 +81,7 @@ void number_lanes(Schedule& schedule) {
     task.lane = task.stage == Stage::host ? 0 : numbers.at(task.lane);
   }
   schedule.lanes = schedule.instances = std::max(1, next);
+  schedule.threads = std::min(schedule.threads, schedule.lanes);
 }
 
 /// Last accesses of a slot.
@@ -156,7 +158,9 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
   issuers[static_cast<std::size_t>(listed ? Order::custom : order)](builder);
   number_lanes(builder.schedule);
   if (!listed) add_dependencies(builder.schedule);
-  if (layout.mechanism == deck::Mechanism::portable) return fenced(builder.schedule);
+  if (layout.mechanism == deck::Mechanism::portable && builder.schedule.threads == 1) {
+    return fenced(builder.schedule);
+  }
   return std::move(builder.schedule);
 }
 
@@ -170,6 +174,7 @@ Builder::Builder(const Costs& all_costs, const Layout& layout, Order order, int 
                .transfer = layout.transfer,
                .mechanism = layout.mechanism,
                .streams = layout.streams,
+               .threads = layout.threads,
                .chunk_units = layout.largest_chunk_units,
                .out_of_core = layout.out_of_core && deck::has_copies(layout.transfer)},
       by_op(costs.arrays.size()) {

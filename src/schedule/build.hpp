@@ -19,6 +19,7 @@ struct Layout {
   deck::Transfer transfer = deck::Transfer::staged;
   deck::Mechanism mechanism = deck::Mechanism::streams;
   deck::Streams streams = deck::Streams::own;
+  int threads = 1;  ///< that issue
   std::int64_t chunks_per_iteration = 1;
   /// Per iteration: the first unit of each chunk, and the end of the last. Empty for a matrix
   /// product.
@@ -50,8 +51,8 @@ std::optional<std::string> misplaced(const Costs& costs, Order order);
 /// Builds the schedule of one issue order: tasks, lanes and dependencies. Dependencies between
 /// lanes are exactly those that data and slot reuse require and that the order within the lanes
 /// does not imply; of a custom workload, those that the deck requests and that the lanes do not
-/// imply. A portable schedule is fenced(). Precondition: `order` is neither `automatic` nor
-/// misplaced().
+/// imply. A portable schedule that one thread issues is fenced(). Precondition: `order` is neither
+/// `automatic` nor misplaced().
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes);
 
 /// Replaces dependencies between lanes by fences, for lanes that only the host can wait for. Fences

@@ -134,6 +134,9 @@ class Checker {
     if (later != t.after.end()) {
       return fmt::format("waits for task {}, which is issued later", *later);
     }
+    if (schedule_.threads > 1 && (t.blocking || (waits_for_lanes(t.stage) && !t.after.empty()))) {
+      return "orders tasks by a wait of the host, but several threads issue";
+    }
     const auto used = uses(schedule_, t);
     for (const Use& use : used) {
       if (std::string flaw = flaw_of(use); !flaw.empty()) return flaw;

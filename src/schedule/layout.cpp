@@ -173,6 +173,7 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
                 .transfer = deck.memory.transfer,
                 .mechanism = deck.issue.mechanism,
                 .streams = deck.issue.streams,
+                .threads = deck.issue.threads,
                 .device_limit = std::min(deck.memory.device_limit.value_or(no_limit),
                                          device_free_bytes.value_or(no_limit))};
   if (costs.tiling) {

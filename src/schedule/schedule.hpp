@@ -144,6 +144,7 @@ struct Schedule {
       deck::Transfer::staged;  ///< zero_copy: no copies, kernels access host memory
   deck::Mechanism mechanism = deck::Mechanism::streams;
   deck::Streams streams = deck::Streams::own;
+  int threads = 1;  ///< that issue, at most `lanes`
   int lanes = 1;
   int instances = 1;  ///< lanes that exist, at least `lanes`; on a host they share the cores
   int chunks = 1;     ///< of a matrix product: tiles
@@ -152,6 +153,12 @@ struct Schedule {
   bool out_of_core = false;
   std::optional<Tiling> tiling = {};  ///< of a matrix product, whose chunks are tiles of C
 };
+
+/// The host thread that issues a task. Each issues its tasks in the order of the schedule, and a
+/// task only after those in `after`. With several threads none of the tasks blocks the host.
+inline int thread_of(const Schedule& schedule, const Task& task) {
+  return task.lane % schedule.threads;
+}
 
 /// Accesses of a task; of a copy, the one piece that it moves.
 std::span<const Use> uses(const Schedule& schedule, const Task& task);

@@ -45,7 +45,8 @@ struct TestBench {
     workload = workload::make(workload::id_of<Space>, deck, costs,
                               schedule::device_bytes(costs, layout, schedule.cuts[0].device_units),
                               deck.workload.intensity.repeats);
-    executor = back_end ? std::make_unique<measure::Executor>(std::move(back_end), schedule.lanes)
+    executor = back_end ? std::make_unique<measure::Executor>(std::move(back_end), schedule.lanes,
+                                                              deck.issue.threads)
                         : std::make_unique<measure::Executor>(schedule.lanes, deck.issue,
                                                               deck.memory, workload::id_of<Space>);
     if (deck.memory.host == deck::HostMemory::registered) measure::page_lock(workload, false);

@@ -10,10 +10,12 @@ namespace overlap {
 template <class Space>
 class ChangedLanes : public lanes::Lanes {
  public:
-  explicit ChangedLanes(int lanes) : lanes_(lanes::make_lanes(workload::id_of<Space>, lanes)) {}
+  explicit ChangedLanes(int lanes, const deck::Issue& options = {})
+      : lanes_(lanes::make_lanes(workload::id_of<Space>, lanes, options)) {}
   void bind(const schedule::Schedule& s, const workload::Workload& w) override {
     lanes_->bind(s, w);
   }
+  void attach_thread() override { lanes_->attach_thread(); }
   void issue(schedule::TaskId task) override { lanes_->issue(task); }
   void wait(int lane) override { lanes_->wait(lane); }
   bool query(int lane) override { return lanes_->query(lane); }

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -8,6 +10,7 @@
 #include "deck/words.hpp"
 #include "lanes/api.hpp"
 #include "lanes/fenced_lanes.hpp"
+#include "lanes/host_lanes.hpp"
 #include "measure/measure.hpp"
 #include "schedule/build.hpp"
 #include "signals.hpp"
@@ -104,6 +107,139 @@ TYPED_TEST(LanesTest, PipelineStaysRightOverManyIterationsOfASlowHost) {
     TestBench<TypeParam> bench(deck, order, 6, std::move(slow));
     EXPECT_FALSE(bench.run(1).mismatch) << deck::to_string(order);
   }
+}
+
+// Several threads issue.
+
+/// A deck that is issued by this many threads.
+deck::Deck issued_by(int threads, WorkloadKind kind = WorkloadKind::increment) {
+  deck::Deck deck = test_deck(kind, 1003, 7, ElementType::float32);
+  deck.issue.threads = threads;
+  return deck;
+}
+
+/// Whether the space can be used by several threads.
+template <class Space>
+constexpr bool has_threads = !workload::is_host<Space> || lanes::has_own_instances<Space>;
+
+TYPED_TEST(LanesTest, EveryOrderIsRightWhoeverIssuesIt) {
+  if (!has_threads<TypeParam>) GTEST_SKIP();
+  for (const auto mechanism : {deck::Mechanism::streams, deck::Mechanism::portable}) {
+    for (const WorkloadKind kind : chunked_kinds()) {
+      for (const Order order : deck::orders_of(kind)) {
+        if (order == Order::automatic) continue;  // becomes one of the others
+        SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
+        deck::Deck deck = issued_by(3, kind);
+        deck.issue.mechanism = mechanism;
+        deck.workload.iterations = 20;
+        TestBench<TypeParam> bench(deck, order, 5);
+        EXPECT_EQ(bench.schedule.threads, order == Order::sequential ? 1 : 3);
+        for (std::uint32_t repetition = 1; repetition < 5; ++repetition) {
+          EXPECT_FALSE(bench.run(repetition).mismatch);
+        }
+        bench.executor->lanes().trace(true);
+        const auto traced = bench.executor->run_traced(bench.schedule, bench.workload);
+        EXPECT_GE(traced.complete_s, traced.issued_s);
+      }
+    }
+  }
+}
+
+TYPED_TEST(LanesTest, DefaultStreamsOfThreadsAreSeveral) {
+  if (workload::is_host<TypeParam>) GTEST_SKIP();
+  deck::Deck deck = issued_by(3, WorkloadKind::pipeline);
+  deck.issue.streams = deck::Streams::per_thread_default;
+  for (const Order order : {Order::depth_first, Order::by_engine}) {
+    TestBench<TypeParam> bench(deck, order, 6);
+    EXPECT_EQ(bench.schedule.lanes, 3);
+    for (std::uint32_t repetition = 1; repetition < 5; ++repetition) {
+      EXPECT_FALSE(bench.run(repetition).mismatch);
+    }
+  }
+}
+
+/// Once they shall meet, all threads must be in the issue of a task before one of them goes on.
+template <class Space>
+class MeetingLanes final : public ChangedLanes<Space> {
+ public:
+  MeetingLanes(int threads, int& met)
+      : ChangedLanes<Space>(threads), threads_(threads), met_(met) {}
+
+  void bind(const schedule::Schedule& s, const workload::Workload& w) override {
+    ChangedLanes<Space>::bind(s, w);
+    arrived_ = 0;
+    ++runs_;
+  }
+  void issue(schedule::TaskId task) override {
+    if (runs_ > 1) {  // one thread issues the first run
+      ++arrived_;
+      const auto start = lanes::Clock::now();
+      while (arrived_ < threads_ && lanes::seconds_since(start) < 30) std::this_thread::yield();
+      if (arrived_ >= threads_) met_ = runs_;
+    }
+    const std::scoped_lock lock(mutex_);
+    ChangedLanes<Space>::issue(task);
+  }
+
+ private:
+  int threads_;
+  int runs_ = 0;
+  std::atomic<int> arrived_ = 0;
+  std::atomic_ref<int> met_;
+  std::mutex mutex_;
+};
+
+TYPED_TEST(LanesTest, ThreadsIssueAtOnce) {
+  if (!has_threads<TypeParam>) GTEST_SKIP();
+  int met = 0;
+  TestBench<TypeParam> bench(issued_by(4), Order::depth_first, 4,
+                             std::make_unique<MeetingLanes<TypeParam>>(4, met));
+  for (const std::uint32_t run : {1, 2, 3}) {
+    EXPECT_FALSE(bench.run(run).mismatch);
+    EXPECT_EQ(met, run == 1 ? 0 : static_cast<int>(run));
+  }
+}
+
+/// Fails to issue the last task while it shall.
+template <class Space>
+class RefusingLanes final : public ChangedLanes<Space> {
+ public:
+  using ChangedLanes<Space>::ChangedLanes;
+  void bind(const schedule::Schedule& s, const workload::Workload& w) override {
+    ChangedLanes<Space>::bind(s, w);
+    refused_ = ++runs_ == 2 ? s.tasks.size() / 2 : s.tasks.size();
+  }
+  void issue(schedule::TaskId task) override {
+    if (task == refused_) throw base::Error(base::ExitCode::runtime_error, "refused");
+    ChangedLanes<Space>::issue(task);
+  }
+
+ private:
+  int runs_ = 0;
+  std::size_t refused_ = 0;
+};
+
+TYPED_TEST(LanesTest, AFailureOfAThreadEndsTheRunOfAll) {
+  if (!has_threads<TypeParam>) GTEST_SKIP();
+  for (const Order order : {Order::depth_first, Order::by_engine}) {
+    TestBench<TypeParam> bench(issued_by(3, WorkloadKind::pipeline), order, 6,
+                               std::make_unique<RefusingLanes<TypeParam>>(6));
+    EXPECT_FALSE(bench.run(1).mismatch);
+    try {
+      bench.run(2);
+      ADD_FAILURE();
+    } catch (const base::Error& error) {
+      EXPECT_STREQ(error.what(), "refused");
+    }
+    EXPECT_FALSE(bench.run(3).mismatch);
+  }
+}
+
+TYPED_TEST(LanesTest, OneThreadMustLaunchWhatOnlyItCan) {
+  if (has_threads<TypeParam>) GTEST_SKIP();
+  deck::Issue options;
+  options.threads = 2;
+  EXPECT_THROW(lanes::make_lanes(workload::id_of<TypeParam>, 4, options), base::Error);
 }
 
 // A copy runs during another chunk's kernel: the kernel of chunk 0 says that it has begun and ends

@@ -52,6 +52,33 @@ TEST(Makespans, OfTheArticle) {
   }
 }
 
+TEST(Makespans, OfSeveralIssuingThreads) {
+  // A launch takes the host 1 s; kernels of 4 s run beside each other.
+  Device device = device_of(Queues::connection);
+  device.host.kernel_s = 1;
+  Schedule schedule =
+      schedule_of({kernel(0, 4, 0.1), kernel(1, 4, 0.1), kernel(2, 4, 0.1), kernel(3, 4, 0.1)});
+  struct Row {
+    int threads;
+    double issued_s, complete_s;
+  };
+  for (const Row& row : {Row{1, 4, 8}, Row{2, 2, 6}, Row{3, 2, 6}, Row{4, 1, 5}}) {
+    SCOPED_TRACE(row.threads);
+    schedule.threads = row.threads;
+    const timeline::Timeline timeline = predict(schedule, device);
+    EXPECT_DOUBLE_EQ(timeline.issued_s, row.issued_s);
+    EXPECT_DOUBLE_EQ(timeline.complete_s, row.complete_s);
+  }
+  // The second thread issues its second kernel only when the first has issued the predecessor.
+  schedule = schedule_of(
+      {kernel(0, 0.5, 0.1), kernel(1, 0.5, 0.1), kernel(0, 0.5, 0.1), kernel(1, 0.5, 0.1, {2})});
+  EXPECT_THAT(text(predict(schedule, device)),
+              ElementsAre("SM 1-1.5", "SM 2-2.5", "SM 3-3.5", "SM 4-4.5"));
+  schedule.threads = 2;
+  EXPECT_THAT(text(predict(schedule, device)),
+              ElementsAre("SM 1-1.5", "SM 1-1.5", "SM 2-2.5", "SM 3-3.5"));
+}
+
 TEST(Makespans, OfTheSlides) {
   using deck::Order;
   struct Row {

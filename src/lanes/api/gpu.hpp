@@ -46,6 +46,13 @@ struct GpuCalls {
   static constexpr ApiCall synchronize = OVERLAP_GPU_CALL(StreamSynchronize);
   static constexpr ApiCall synchronize_event = OVERLAP_GPU_CALL(EventSynchronize);
   static constexpr ApiCall synchronize_device = OVERLAP_GPU_CALL(DeviceSynchronize);
+  /// Each thread has a current device, at first device 0.
+  static constexpr ApiCall set_device = OVERLAP_GPU_CALL(SetDevice);
+  static int device(Where at = Where::current()) {
+    int device = 0;
+    get_device(&device, at);
+    return device;
+  }
   static Stream per_thread_stream() { return OVERLAP_GPU(StreamPerThread); }
   static double seconds(const Event& from, const Event& to, Where at = Where::current()) {
     float milliseconds = 0;
@@ -108,6 +115,7 @@ struct GpuCalls {
   static constexpr auto no_preference = OVERLAP_GPU(FuncCachePreferNone);
 
  private:
+  static constexpr ApiCall get_device = OVERLAP_GPU_CALL(GetDevice);
   static constexpr ApiCall elapsed = OVERLAP_GPU_CALL(EventElapsedTime);
   static bool is_ready(const auto& call, const auto& handle, Where at) {
     const auto code = call.function(handle);
