@@ -10,6 +10,7 @@
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
 #include "model/predict.hpp"
+#include "model/spread.hpp"
 #include "schedule/hazard.hpp"
 
 namespace overlap::experiment {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiment/series.hpp"
-#include "model/predict.hpp"
+#include "model/spread.hpp"
 #include "results/metrics.hpp"
 #include "schedule/schedule.hpp"
 #include "timeline/timeline.hpp"

@@ -17,6 +17,19 @@ namespace {
 
 constexpr int most_bytes = std::numeric_limits<int>::max();  // of a message
 
+/// Whether a request is complete within `deadline_s`. `step` is called while it is not.
+bool completes(MPI_Request request, double deadline_s, void (*step)() = [] {}) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS;) {
+    if (done != 0) return true;
+    step();
+    if (std::chrono::duration<double>(Clock::now() - start).count() > deadline_s) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 }  // namespace
 
 /// A message in transfer.
@@ -56,20 +69,11 @@ World::~World() {
 }
 
 std::vector<std::string> World::exchange(const std::string& text, double deadline_s) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
   const auto wait = [&](MPI_Request request) {
-    for (int done = 0; done == 0;) {
-      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-      base::check_interrupt();
-      if (std::chrono::duration<double>(Clock::now() - start).count() > deadline_s) {
-        throw base::Error(
-            base::ExitCode::runtime_error,
-            fmt::format("not all of the {} ranks started within {} s (fleet.deadline)", size_,
-                        deadline_s));
-      }
-      if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    if (completes(request, deadline_s, base::check_interrupt)) return;
+    throw base::Error(base::ExitCode::runtime_error,
+                      fmt::format("not all of the {} ranks started within {} s (fleet.deadline)",
+                                  size_, deadline_s));
   };
   const auto ranks = static_cast<std::size_t>(size_);
   const auto length = static_cast<int>(text.size());
@@ -134,17 +138,10 @@ bool World::sent() {
 }
 
 void World::end_in_order() {
-  using namespace std::chrono_literals;
   // A rank that gave up at the first barrier does not come to the second, so that all give up.
   for (int barrier = 0; barrier < 2; ++barrier) {
-    const auto start = std::chrono::steady_clock::now();
     MPI_Request request = MPI_REQUEST_NULL;
-    if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return;
-    for (int done = 0; done == 0;) {
-      if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
-      if (done == 0 && std::chrono::steady_clock::now() - start > 5s) return;
-      if (done == 0) std::this_thread::sleep_for(1ms);
-    }
+    if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS || !completes(request, 5)) return;
   }
   whole_ = true;
 }

@@ -9,8 +9,8 @@
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 #include "measure/sampling.hpp"
-#include "model/passes.hpp"
 #include "model/predict.hpp"
+#include "model/spread.hpp"
 #include "schedule/build.hpp"
 
 namespace overlap::measure {
@@ -20,8 +20,8 @@ constexpr std::int64_t tiny = 1024;  // units of an increment, 4 bytes each
 
 /// Costs of calls for the host.
 void measure_host_costs(const Meter& meter, int lanes, model::HostCosts& host) {
-  const auto issue_s = [&](const Meter::Add& add, bool covered = true) {
-    return meter.call_s(&Elapsed::issued_s, 8, 40, add, covered);
+  const auto issue_s = [&](const Meter::Add& add, const std::vector<Stage>& covers = {Stage::h2d}) {
+    return meter.call_s(&Elapsed::issued_s, 8, 40, add, covers);
   };
   host.copy_s = issue_s([](HandSchedule& hand, int) { hand.add(Stage::h2d, tiny, 0); });
   // Kernels are issued between copies on several lanes in turn: on a single lane they cost less,
@@ -30,7 +30,7 @@ void measure_host_costs(const Meter& meter, int lanes, model::HostCosts& host) {
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h})
       hand.add(stage, tiny, i % lanes);
   };
-  host.kernel_s = std::max(0.0, issue_s(chunk, false) - 2 * host.copy_s);
+  host.kernel_s = std::max(0.0, issue_s(chunk, {}) - 2 * host.copy_s);
   // The first copy, in lane 0, has an event; every further task waits for it.
   const double waiting =
       issue_s([](HandSchedule& hand, int) { hand.add(Stage::h2d, tiny, 1, {0}); });
@@ -99,7 +99,7 @@ void measure_slowing(const Meter& meter, int lanes, model::Device& device) {
   } else {
     // Marginal time of a pair of copies, one per direction and lane.
     device.h2d.duplex = device.d2h.duplex = meter.curve([&](std::int64_t size) {
-      return meter.slope({Stage::h2d, Stage::d2h}, [&](HandSchedule& hand) {
+      return meter.slope({Stage::h2d, Stage::d2h}, [&](HandSchedule& hand, int) {
         hand.add(Stage::h2d, size, 0);
         hand.add(Stage::d2h, size, 1);
       });

@@ -54,11 +54,11 @@ HealthWatch::HealthWatch(const Monitor& monitor, std::optional<double> duration_
   }
 }
 
-void HealthWatch::Counts::add(const std::optional<base::Throttles>& reasons) {
+void HealthWatch::add(const std::optional<base::Throttles>& reasons) {
   if (!reasons) return;
-  ++readings;
-  if (std::ranges::any_of(*reasons, slows)) ++slowed;
-  for (const Throttle reason : *reasons) ++by_reason[static_cast<std::size_t>(reason)];
+  ++readings_;
+  if (std::ranges::any_of(*reasons, slows)) ++counts_.slowed_s;
+  for (const Throttle reason : *reasons) ++counts_.by_reason_s[static_cast<std::size_t>(reason)];
 }
 
 /// One reading every 50 ms during runs; checks every 1 ms whether a short run has started.
@@ -73,7 +73,7 @@ void HealthWatch::sample(const std::stop_token& stop) {
     const bool running = running_;
     if (running) {
       if (!start) start = lanes::Clock::now();
-      counts_.add(monitor_.throttle_reasons());
+      add(monitor_.throttle_reasons());
       const double now_s = lanes::seconds_since(*start);
       if (duration_s_ && now_s >= due_s) {
         const base::Health health = monitor_.health();
@@ -86,12 +86,10 @@ void HealthWatch::sample(const std::stop_token& stop) {
 }
 
 std::optional<experiment::ThrottledTime> HealthWatch::throttled() const {
-  if (counts_.readings == 0) return std::nullopt;
-  const double reading_s = scored_s_ / counts_.readings;
-  experiment::ThrottledTime time{.slowed_s = reading_s * counts_.slowed};
-  for (std::size_t i = 0; i < time.by_reason_s.size(); ++i) {
-    time.by_reason_s[i] = reading_s * counts_.by_reason[i];
-  }
+  if (readings_ == 0) return std::nullopt;
+  experiment::ThrottledTime time = counts_;
+  time.slowed_s *= scored_s_ / readings_;
+  for (double& seconds : time.by_reason_s) seconds *= scored_s_ / readings_;
   return time;
 }
 
@@ -101,9 +99,9 @@ std::optional<experiment::HealthRecord> HealthWatch::finish() {
   if (sampler_.joinable()) sampler_.join();
   const base::Health after = monitor_.health();
   // No reading hit a run: use the state before and after the runs.
-  if (counts_.readings == 0) {
-    counts_.add(before_->throttle_reasons);
-    counts_.add(after.throttle_reasons);
+  if (readings_ == 0) {
+    add(before_->throttle_reasons);
+    add(after.throttle_reasons);
   }
   return experiment::HealthRecord{*before_, after, throttled()};
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <optional>
@@ -41,15 +40,7 @@ class HealthWatch {
   std::vector<experiment::HealthPoint>& series() { return series_; }
 
  private:
-  /// Number of readings with each reason.
-  struct Counts {
-    int readings = 0;
-    int slowed = 0;
-    std::array<int, base::throttles.size()> by_reason{};
-
-    void add(const std::optional<base::Throttles>& reasons);
-  };
-
+  void add(const std::optional<base::Throttles>& reasons);
   void sample(const std::stop_token& stop);
   std::optional<experiment::ThrottledTime> throttled() const;
 
@@ -58,7 +49,8 @@ class HealthWatch {
   std::optional<base::Health> before_;
   double scored_s_ = 0;
   std::atomic<bool> running_ = false;
-  Counts counts_;  ///< this and `series_` belong to the thread while it runs
+  int readings_ = 0;  ///< this and the next two belong to the thread while it runs
+  experiment::ThrottledTime counts_ = {};  ///< readings instead of seconds
   std::vector<experiment::HealthPoint> series_;
   std::condition_variable_any pause_;  ///< between readings
   std::jthread sampler_;               ///< last member, so that it ends before what it uses

@@ -129,25 +129,23 @@ Marginal Meter::marginal(const Marginal::Build& build, int few, int many, int ti
   return marginal;
 }
 
-double Meter::call_s(double Elapsed::* time, int few, int many, const Add& add,
-                     bool covered) const {
-  const auto build = [&](int tasks) {
-    HandSchedule hand(workload);
-    if (covered) hand.cover();
-    for (int i = 0; i < tasks; ++i) add(hand, i);
-    return hand.schedule();
-  };
-  return std::max(0.0, marginal(build, few, many, 1, time).difference_s());
-}
-
-double Meter::slope(std::initializer_list<Stage> covers, const Fill& add) const {
-  const auto build = [&](int tasks) {
+Marginal::Build Meter::row(const std::vector<Stage>& covers, const Add& add) const {
+  return [this, covers, add](int tasks) {
     HandSchedule hand(workload);
     int lane = 0;
     for (const Stage stage : covers) hand.cover(stage, lane++);
-    for (int i = 0; i < tasks; ++i) add(hand);
+    for (int i = 0; i < tasks; ++i) add(hand, i);
     return hand.schedule();
   };
+}
+
+double Meter::call_s(double Elapsed::* time, int few, int many, const Add& add,
+                     const std::vector<Stage>& covers) const {
+  return std::max(0.0, marginal(row(covers, add), few, many, 1, time).difference_s());
+}
+
+double Meter::slope(const std::vector<Stage>& covers, const Add& add) const {
+  const Marginal::Build build = row(covers, add);
   // The difference must exceed the noise, but rows of many milliseconds are rarely undisturbed.
   constexpr double short_s = 0.5e-3;
   constexpr double long_s = 4e-3;
@@ -157,7 +155,7 @@ double Meter::slope(std::initializer_list<Stage> covers, const Fill& add) const 
 }
 
 double Meter::slope(Stage stage, std::int64_t units) const {
-  return slope({Stage::h2d}, [&](HandSchedule& hand) { hand.add(stage, units, 0); });
+  return slope({Stage::h2d}, [&](HandSchedule& hand, int) { hand.add(stage, units, 0); });
 }
 
 model::Curve Meter::curve(const std::function<double(std::int64_t)>& seconds) const {

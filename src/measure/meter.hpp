@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <vector>
 
 #include "base/interrupt.hpp"
@@ -100,14 +99,17 @@ struct Meter {
   /// repetitions of the plan.
   Marginal marginal(const Marginal::Build& build, int few, int many, int times = 1,
                     double Elapsed::* time = &Elapsed::complete_s) const;
-  /// Marginal cost of one more `add`, from rows of `few` and of `many`; `covered`: behind a copy
-  /// that keeps the device busy. Short compared to noise, and then at least 0.
-  double call_s(double Elapsed::* time, int few, int many, const Add& add,
-                bool covered = true) const;
+  /// Rows of `add`. One copy per entry of `covers`, each in its own lane, delays the row until all
+  /// of it is issued.
+  Marginal::Build row(const std::vector<Stage>& covers, const Add& add) const;
 
-  /// Marginal time of one more `add`. One copy per entry of `covers`, each in its own lane, delays
-  /// the row until all of it is issued.
-  double slope(std::initializer_list<Stage> covers, const Fill& add) const;
+  /// Marginal cost of one more `add`, from rows of `few` and of `many`. Short compared to noise,
+  /// and then at least 0.
+  double call_s(double Elapsed::* time, int few, int many, const Add& add,
+                const std::vector<Stage>& covers = {Stage::h2d}) const;
+
+  /// Marginal time of one more `add`.
+  double slope(const std::vector<Stage>& covers, const Add& add) const;
 
   /// Marginal time of one more task of the stage in one lane.
   double slope(Stage stage, std::int64_t units) const;

@@ -173,14 +173,6 @@ struct Probe {
     // On host back ends device arrays are in host memory, too.
     std::size_t host_bytes = on_gpu() ? 0 : std::reduce(device_bytes.begin(), device_bytes.end());
     for (const auto& array : draft.costs.arrays) host_bytes += array.host_bytes;
-    if (deck.memory.host == deck::HostMemory::pageable_staged) {
-      constexpr std::int64_t rings = 4;  // both directions, in the lanes and in those for rates
-      host_bytes +=
-          static_cast<std::size_t>(rings * deck.memory.ring_slots * deck.memory.ring_bytes);
-    }
-    if (deck.disturb && deck.disturb->operation == deck::Disturbance::malloc_host) {
-      host_bytes += static_cast<std::size_t>(deck.disturb->times) << 20;
-    }
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     hooks.call([] {});  // memory that one rank has taken must not count against the others
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");

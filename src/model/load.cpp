@@ -11,7 +11,6 @@
 #include "deck/shipped.hpp"
 #include "deck/words.hpp"
 #include "describe/describe.hpp"
-#include "model/figures.hpp"
 
 namespace overlap::model {
 
@@ -316,39 +315,6 @@ void describe_copies(Visitor& v, const char* key, Copies& copies, const Device& 
   v(key, copies, help, unless(d.unit_s > 0, Map<Copies>()));
 }
 
-/// Rejects times that are shorter during copies in the other direction than alone. `--calibrate`
-/// raises such times; the margin is for files written before it did.
-void check_duplex(const Reader& reader, const Copies& copies) {
-  constexpr double margin = 0.03;
-  for (const auto& [bytes, seconds] : copies.duplex.points()) {
-    const double alone_s = copies.pinned.seconds(bytes);
-    if (seconds >= (1 - margin) * alone_s) continue;
-    reader.at("duplex").fail(
-        fmt::format("found {} for {}; allowed: at least the time of the copy alone, {}",
-                    base::spell_seconds(seconds), base::spell_bytes(std::llround(bytes)),
-                    base::spell_seconds(alone_s)));
-  }
-}
-
-/// Rejects names that are not those of the device's figures, with or without a size.
-void check_doubtful(const Reader& reader, Device& device) {
-  Names names;
-  for (const Figure& figure : figures(device)) {
-    if (names.empty() || names.back() != figure.name) names.push_back(figure.name);
-  }
-  for (std::size_t i = 0; i < device.doubtful.size(); ++i) {
-    const std::string& figure = device.doubtful[i];
-    const std::size_t at = figure.find(" at ");
-    const bool sized = at != figure.npos && base::parse_bytes(figure.substr(at + 4));
-    const std::string name = sized ? figure.substr(0, at) : figure;
-    if (std::ranges::find(names, name) != names.end()) continue;
-    reader.at("doubtful")
-        .item(i)
-        .fail_allowed(fmt::format("{}, each with or without a size, such as h2d.times at 64 KiB{}",
-                                  fmt::join(names, ", "), suggestion(name, names)));
-  }
-}
-
 }  // namespace
 
 void describe(Visitor& v, Device& d) {
@@ -383,11 +349,6 @@ void describe(Visitor& v, Device& d) {
   v("spread", d.spread, "measured: how far figures differed, relative", optional(Map<Spread>()));
   v("doubtful", d.doubtful, "figures that were probably disturbed",
     unless(d.doubtful.empty(), list_of(line(), "a list of names of figures, such as [host]")));
-  if (const Reader* const map = v.reader()) {
-    check_duplex(map->at("h2d"), d.h2d);
-    check_duplex(map->at("d2h"), d.d2h);
-    check_doubtful(*map, d);
-  }
 }
 
 Device load_device(const std::string& name_or_path) {

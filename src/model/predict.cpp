@@ -6,7 +6,6 @@
 #include <limits>
 #include <queue>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "model/running_tasks.hpp"
@@ -41,10 +40,6 @@ class Simulation {
       states_[id].engine = static_cast<std::uint32_t>(engines.of(task(id)));
     }
     engines_.resize(timeline_.engines.size() - 1);  // without the host
-    if (device.latency.handover_s > 0) {
-      waiting_.resize(engines_.size());
-      for (Lane& lane : lanes_) lane.waiting.resize(engines_.size());
-    }
     for (Engine& engine : engines_) {
       const int connections = is_sm(engine) ? device.connections : device.copy_connections;
       const int queues = device.queues == Queues::connection ? connections : 1;
@@ -100,9 +95,8 @@ class Simulation {
   };
 
   struct Queue {
-    TaskId last = none;            ///< last task issued to it
-    int lane = -1;                 ///< of that task
-    std::uint32_t unfinished = 0;  ///< issued tasks that are not complete
+    TaskId last = none;  ///< last task issued to it
+    int lane = -1;       ///< of that task
   };
 
   struct Engine {
@@ -121,7 +115,6 @@ class Simulation {
     std::uint32_t queue = 0;    ///< of its engine
     std::uint32_t run = none;   ///< kernels with delayed signals: index in runs_
     std::uint32_t waiting = 1;  ///< predecessors to wait for, and the issue
-    double arrival_s = never;   ///< when its engine knows of it
     double ready_s = 0;         ///< earliest start so far
     bool issued = false;
     bool started = false;
@@ -136,9 +129,8 @@ class Simulation {
   };
 
   struct Lane {
-    TaskId issued = none;      ///< last task issued
-    TaskId seen = none;        ///< last task that the host waited for
-    std::vector<int> waiting;  ///< per engine: issued tasks that have not started
+    TaskId issued = none;  ///< last task issued
+    TaskId seen = none;    ///< last task that the host waited for
   };
 
   /// A thread of the host that issues.
@@ -203,16 +195,15 @@ class Simulation {
   // Queues and engines
 
   /// Issues a task to a queue of its engine: that of the previous task of its lane unless another
-  /// lane has used it since, otherwise an empty one if there is one, of several the one that has
-  /// not been used for longest. (Observed on an H100 and an H200.)
+  /// lane has used it since, otherwise the one that has not been used for longest. (Observed on an
+  /// H100 and an H200.)
   void enter_queue(TaskId id) {
     std::vector<Queue>& queues = engines_[engine_of(id)].queues;
     const int lane = task(id).lane;
     auto queue = std::ranges::find_if(queues, [&](const Queue& one) { return one.lane == lane; });
     if (queue == queues.end()) {
-      queue = std::ranges::min_element(queues, {}, [](const Queue& one) {
-        return std::tuple(one.unfinished > 0, one.last != none, one.last);
-      });
+      queue = std::ranges::min_element(
+          queues, {}, [](const Queue& one) { return std::pair(one.last != none, one.last); });
     }
     if (queue->last != none && !states_[queue->last].started) {
       states_[queue->last].next_in_queue = id;
@@ -220,7 +211,6 @@ class Simulation {
     }
     queue->last = id;
     queue->lane = lane;
-    ++queue->unfinished;
     states_[id].queue = static_cast<std::uint32_t>(queue - queues.begin());
   }
 
@@ -255,14 +245,15 @@ class Simulation {
     return started;
   }
 
-  /// An engine serves the queues in turn.
+  /// A copy engine stays with its queue until that has no more ready tasks; the SMs serve the
+  /// queues in turn. (Observed on an H200 and on an H100.)
   TaskId take(Engine& engine) const {
     const auto chosen = std::ranges::min_element(engine.ready, {}, [&](TaskId id) {
       const std::uint32_t queue = states_[id].queue;
       return std::pair(queue < engine.next, queue);
     });
     const TaskId id = *chosen;
-    engine.next = states_[id].queue;
+    engine.next = states_[id].queue + (is_sm(engine) ? 1 : 0);
     engine.ready.erase(chosen);
     return id;
   }
@@ -277,21 +268,12 @@ class Simulation {
     return is_sm(engine) && engine.running < device_.concurrent_kernels && running_.has_room();
   }
 
-  /// Starts a task. A copy engine stays with its queue until that has no more ready tasks, SMs if
-  /// the next kernel is ready already. (Observed on an H200 and on an H100.)
   void start(Engine& engine, TaskId id) {
     ++engine.running;
     timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
     running_.start(id);
     states_[id].started = true;
-    count_waiting(id, -1);
     if (states_[id].next_in_queue != none) release(states_[id].next_in_queue, 0);
-    if (is_sm(engine) && !has_ready(engine, states_[id].queue)) ++engine.next;
-  }
-
-  bool has_ready(const Engine& engine, std::uint32_t queue) const {
-    return std::ranges::any_of(engine.ready,
-                               [=, this](TaskId id) { return states_[id].queue == queue; });
   }
 
   // Completion
@@ -299,7 +281,6 @@ class Simulation {
   void complete(TaskId id) {
     timeline_.spans[id].stop_s = now_;
     const std::uint32_t engine = states_[id].engine;
-    --engines_[engine].queues[states_[id].queue].unfinished;
     if (hands_over(id)) {
       events_.push({now_ + device_.latency.handover_s, order_++, Event::Kind::engine, engine});
     } else {
@@ -319,20 +300,14 @@ class Simulation {
     }
   }
 
-  /// Whether it is a copy that ends while at least two other lanes have tasks that wait for its
-  /// engine. (Observed on H100s and an H200.)
-  bool hands_over(TaskId id) {
-    if (!schedule::is_copy(task(id).stage) || waiting_.empty()) return false;
-    const std::size_t engine = engine_of(id);
-    return waiting_[engine] - (lane_of(id).waiting[engine] > 0) >= 2;
-  }
-
-  void count_waiting(TaskId id, int change) {
-    if (waiting_.empty()) return;
-    int& tasks = lane_of(id).waiting[engine_of(id)];
-    const bool waited = tasks > 0;
-    tasks += change;
-    waiting_[engine_of(id)] += (tasks > 0) - waited;
+  /// Whether it is a copy that ends while at least two queues of its engine have tasks. (Observed
+  /// on H100s and an H200.)
+  bool hands_over(TaskId id) const {
+    const auto has_tasks = [&](const Queue& queue) {
+      return queue.last != none && !states_[queue.last].started;
+    };
+    return device_.latency.handover_s > 0 && schedule::is_copy(task(id).stage) &&
+           std::ranges::count_if(engines_[engine_of(id)].queues, has_tasks) >= 2;
   }
 
   void mark_complete(TaskId id) {
@@ -342,13 +317,10 @@ class Simulation {
     for (const TaskId held : std::exchange(held_by_window_, {})) offer(held);
   }
 
-  /// Releases dependent kernels, or all other dependents. Only tasks that are already waiting start
-  /// later by the latency; a task that arrives later finds its predecessor complete. (Observed on
-  /// an H200.)
+  /// Releases dependent kernels, or all other dependents.
   void signal(TaskId id, bool kernels) {
     const auto release_kind = [&](TaskId to, double latency_s) {
-      if (schedule::is_kernel(task(to).stage) != kernels) return;
-      release(to, states_[to].arrival_s <= now_ ? latency_s : 0);
+      if (schedule::is_kernel(task(to).stage) == kernels) release(to, latency_s);
     };
     if (const TaskId next = states_[id].next_in_lane; next != none) {
       const bool same = engine_of(next) == engine_of(id);
@@ -379,8 +351,6 @@ class Simulation {
       } else {
         lane_of(id).issued = id;
         enter_queue(id);
-        count_waiting(id, 1);
-        states_[id].arrival_s = now_ + device_.latency.start_s;
         release(id, device_.latency.start_s);
         if (t.blocking || holds_host(t)) return wait_for(host, lane_of(id), t.blocking);
       }
@@ -477,7 +447,6 @@ class Simulation {
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;  ///< but of hosts
   std::uint64_t order_ = 0;
   std::vector<Engine> engines_;
-  std::vector<int> waiting_;   ///< per engine: lanes with such tasks; empty: not needed
   std::vector<State> states_;  ///< per task
   std::vector<KernelRun> runs_;
   TaskId done_before_ = 0;  ///< all tasks before it are complete

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 
 #include "base/interrupt.hpp"
 #include "model/device.hpp"
@@ -23,23 +22,6 @@ timeline::Timeline predict(const schedule::Schedule& schedule, const Device& dev
 /// lane, the default stream: it waits for all earlier tasks, and all later ones wait for it. Any
 /// other call holds only the host, for its cost.
 schedule::Schedule with_effects(schedule::Schedule schedule, const Device& device);
-
-/// Times between which a run is expected, seconds.
-struct Interval {
-  double lo_s = 0;
-  double hi_s = 0;
-};
-
-/// The predicted times with all figures at the low and at the high end of their spread, widened by
-/// own_error(). Empty if the spread is unknown.
-std::optional<Interval> expected(const schedule::Schedule& schedule, const Device& device,
-                                 const std::function<void()>& step = base::check_interrupt);
-
-/// Relative error that 90 % of the predictions with undisturbed figures do not exceed: on GPUs, and
-/// on hosts, whose workers share caches and memory.
-constexpr double own_error(const Device& device) {
-  return device.queues == Queues::worker ? 0.15 : 0.08;
-}
 
 /// Time of one task without concurrent tasks, seconds. Throws as predict().
 double seconds_alone(const schedule::Schedule& schedule, const schedule::Task& task,

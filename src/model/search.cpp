@@ -56,55 +56,52 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
     counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
   std::vector<Candidate> candidates;
-  /// Predicts a way to run for all numbers of lanes; returns whether its layout is possible.
-  const auto predict_lanes = [&](Candidate way, const std::set<int>& lane_counts) {
-    base::check_interrupt();
-    schedule::Layout layout;
-    try {
-      layout = schedule::layout(in_the_way_of(way, deck), costs, device_free_bytes);
-    } catch (const base::Error&) {
-      return false;  // chunks too large for the device, or too many
-    }
-    int used = 0;
-    for (const int lanes : lane_counts) {
-      schedule::Schedule schedule = schedule::build(costs, layout, way.order, lanes);
-      if (schedule.lanes == used) break;  // more lanes would be empty
-      used = schedule.lanes;
-      schedule.instances = std::max(used, other_lanes);
-      candidates.push_back(judged(way, schedule, device));
-    }
-    return true;
-  };
-  /// The same for all numbers of chunks from `least` on, or for the first possible one.
-  const auto predict_chunks = [&](Candidate way, const std::set<int>& lane_counts,
-                                  std::int64_t least = 1, bool first = false) {
+  /// Predicts a way to run for all numbers of lanes and of chunks from `least` on, or for the first
+  /// possible number of chunks.
+  const auto predict_all = [&](Candidate way, const std::set<int>& lane_counts,
+                               std::int64_t least = 1, bool first = false) {
     way.mechanism = deck.issue.mechanism;
     for (const std::int64_t count : counts) {
+      base::check_interrupt();
       if (count < least || count > costs.units) continue;
       if (count != own && count * costs.iterations > most_candidate_chunks) continue;
       way.chunks = count;
-      if (predict_lanes(way, lane_counts) && first) return;
+      schedule::Layout layout;
+      try {
+        layout = schedule::layout(in_the_way_of(way, deck), costs, device_free_bytes);
+      } catch (const base::Error&) {
+        continue;  // chunks too large for the device, or too many
+      }
+      int used = 0;
+      for (const int lanes : lane_counts) {
+        schedule::Schedule schedule = schedule::build(costs, layout, way.order, lanes);
+        if (schedule.lanes == used) break;  // more lanes would be empty
+        used = schedule.lanes;
+        schedule.instances = std::max(used, other_lanes);
+        candidates.push_back(judged(way, schedule, device));
+      }
+      if (first) return;
     }
   };
   using enum deck::Order;
   const std::set<int> lanes = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
-  predict_chunks({.order = by_engine}, {1});
-  predict_chunks({.order = depth_first}, lanes);
-  predict_chunks({.order = breadth_first}, lanes);
+  predict_all({.order = by_engine}, {1});
+  predict_all({.order = depth_first}, lanes);
+  predict_all({.order = breadth_first}, lanes);
   for (const double spread : std::set<double>{16, 64, deck.chunks.spread}) {
     if (teaching) break;
     constexpr std::int64_t least = 6;  // fewer chunks are no ramp
     Candidate ramp{.profile = deck::Profile::ramp, .spread = spread};
     ramp.order = by_engine;
-    predict_chunks(ramp, {1}, least);
+    predict_all(ramp, {1}, least);
     ramp.order = depth_first;
-    predict_chunks(ramp, {4, 8, deck.issue.lanes}, least);
+    predict_all(ramp, {4, 8, deck.issue.lanes}, least);
   }
-  predict_chunks({.order = sequential}, {1}, 1, true);
+  predict_all({.order = sequential}, {1}, 1, true);
   const bool mapped =
       deck.memory.host == deck::HostMemory::pinned && !deck.workload.box && !deck.workload.pitch;
   if (mapped && !teaching && device.queues != Queues::worker) {
-    predict_chunks({.order = depth_first, .transfer = deck::Transfer::zero_copy}, {1}, 1, true);
+    predict_all({.order = depth_first, .transfer = deck::Transfer::zero_copy}, {1}, 1, true);
   }
   const double best_s =
       std::ranges::min_element(candidates, {}, &Candidate::predicted_s)->predicted_s;
