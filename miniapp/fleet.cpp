@@ -8,28 +8,13 @@
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "measure/platform.hpp"
-#include "report/fleet_report.hpp"
-#include "report/output_file.hpp"
+#include "results.hpp"
 #include "results/read_files.hpp"
 
 namespace overlap {
 namespace {
 
 using base::ExitCode;
-
-/// Options whose file about all ranks is written by rank 0.
-constexpr auto fleet_options = std::to_array<std::string_view>({"--json", "--junit", "--report"});
-
-bool is_fleets(const Output& output) { return !has_rank_placeholder(output.path); }
-
-/// A file about all ranks is about all decks, too.
-void require_no_deck(const std::string& path) {
-  if (!has_deck_placeholder(path)) return;
-  throw base::Error(ExitCode::usage,
-                    fmt::format("{}: found {{deck}} in the name of a file about all ranks and "
-                                "decks; allowed: {{host}}, or {{rank}} for one file per rank",
-                                path));
-}
 
 /// Adds a device per deck for a lost rank.
 void add_lost(const fleet::Lost& lost, const std::vector<Study>& studies,
@@ -74,26 +59,6 @@ results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Stu
   }
   for (const fleet::Lost& lost : gathered.lost) add_lost(lost, studies, input.devices);
   return results::fleet_of(std::move(input));
-}
-
-/// Writes the fleet's files; those that cannot be written are broken files of it.
-void write_files(const Options& options, const FileNames& names, results::Fleet& fleet,
-                 fleet::Member& member) {
-  using File = std::pair<std::string, std::string>;
-  report::write_each(common_files(options, names), &File::second, [&](const File& file) {
-    const auto& [option, path] = file;
-    member.tell();
-    try {
-      report::write_file(path, option == "--json"    ? results::to_json(fleet)
-                               : option == "--junit" ? report::fleet_junit(fleet)
-                                                     : report::page(report::fleet_report(fleet)));
-    } catch (const std::exception& error) {
-      fleet.broken.push_back({path, base::error_of(error).what()});
-      return false;
-    }
-    return true;
-  });
-  member.tell();
 }
 
 }  // namespace
@@ -143,30 +108,25 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
   return std::nullopt;
 }
 
-std::vector<Output> rank_outputs(const Options& options) {
-  std::vector<Output> own;
+bool is_of_fleet(const Output& output) { return !has_rank_placeholder(output.path); }
+
+std::vector<Output> common_files(const Options& options, const FileNames& names) {
+  std::vector<Output> files;
   for (const Output& output : options.outputs) {
-    if (!is_fleets(output)) {
-      own.push_back(output);
-      continue;
-    }
-    if (std::ranges::find(fleet_options, output.writer->option) == fleet_options.end()) {
+    if (!options.fleet || !is_of_fleet(output)) continue;
+    if (!texts_of(results::Fleet()).contains(output.writer->option)) {
       throw base::Error(ExitCode::usage,
                         fmt::format("{}: found {} with --fleet; allowed: a name with {{rank}} or "
                                     "{{uuid}}, for one file per rank",
                                     output.writer->option, output.path));
     }
-    require_no_deck(output.path);
-  }
-  return own;
-}
-
-std::vector<std::pair<std::string, std::string>> common_files(const Options& options,
-                                                              const FileNames& names) {
-  std::vector<std::pair<std::string, std::string>> files;
-  if (!options.fleet || names.rank > 0) return files;
-  for (const Output& output : options.outputs) {
-    if (is_fleets(output)) files.emplace_back(output.writer->option, names.of(output.path));
+    if (has_deck_placeholder(output.path)) {
+      throw base::Error(ExitCode::usage,
+                        fmt::format("{}: found {{deck}} in the name of a file about all ranks and "
+                                    "decks; allowed: {{host}}, or {{rank}} for one file per rank",
+                                    output.path));
+    }
+    if (names.rank == 0) files.push_back({output.writer, names.of(output.path)});
   }
   return files;
 }
@@ -177,7 +137,7 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   const bool can_end = !machinery.session || !machinery.session->lost;
   std::string file = fmt::format("rank {}", names.rank);
   for (const Output& output : options.outputs) {
-    if (is_fleets(output) || output.writer->option != "--json") continue;
+    if (is_of_fleet(output) || output.writer->option != "--json") continue;
     file = names.of(output.path);
   }
   member.leave();
@@ -190,10 +150,13 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   if (names.rank > 0) return member.conclude(ExitCode::pass);
   for (const fleet::Lost& lost : gathered.lost) terminal.error(words(lost));
   results::Fleet fleet = fleet_from(gathered, studies, member);
-  write_files(options, names, fleet, member);
-  terminal.shown(report::fleet_report(fleet).blocks);
-  terminal.result(report::fleet_lines(fleet, terminal.wants_all_lines()));
-  return member.conclude(fleet.exit_code());
+  const Texts texts = texts_of(fleet);
+  Outputs outputs;
+  for (const Output& output : common_files(options, names)) {
+    outputs.push_back({output.writer->option, output.path, texts.at(output.writer->option)});
+  }
+  member.tell();
+  return member.conclude(finish(outputs, fleet, options, terminal));
 }
 
 }  // namespace overlap

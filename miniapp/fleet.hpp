@@ -17,13 +17,12 @@ double deadline_s(const Inputs& inputs);
 std::optional<Inputs> read_together(const Options& options, Machinery& machinery,
                                     Terminal& terminal);
 
-/// The outputs with one file per rank. Throws base::Error{usage} for outputs that are neither that
-/// nor a file about all ranks.
-std::vector<Output> rank_outputs(const Options& options);
+/// Whether a result file of --fleet is about all ranks, not one per rank.
+bool is_of_fleet(const Output& output);
 
-/// The files about all ranks with their options; rank 0 writes them, the others have none.
-std::vector<std::pair<std::string, std::string>> common_files(const Options& options,
-                                                              const FileNames& names);
+/// The files about all ranks; rank 0 writes them, the others have none. Throws base::Error{usage}
+/// for files that cannot be about all ranks.
+std::vector<Output> common_files(const Options& options, const FileNames& names);
 
 /// Gathers the results of all ranks; rank 0 prints and writes the fleet. Returns its exit code on
 /// all ranks.

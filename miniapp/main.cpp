@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -10,7 +12,6 @@
 #include "base/units.hpp"
 #include "fleet.hpp"
 #include "measure/platform.hpp"
-#include "memory.hpp"
 #include "model/load.hpp"
 #include "names.hpp"
 #include "report/list.hpp"
@@ -22,6 +23,15 @@ namespace overlap {
 namespace {
 
 using base::ExitCode;
+
+/// Ends the program with an exit code where a library aborts, as Kokkos does on a lost device.
+extern "C" void end_of_abort(int) {
+  constexpr std::string_view line =
+      "miniapp: error: a library ended the run, for the reason above\n";
+  const auto written = write(STDERR_FILENO, line.data(), line.size());
+  static_cast<void>(written);
+  std::_Exit(static_cast<int>(ExitCode::runtime_error));
+}
 
 /// The text of an option that runs nothing; else empty.
 std::string answer(const Options& options) {
@@ -39,9 +49,8 @@ std::string answer(const Options& options) {
 void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
   const auto job = measure::job_info();
   const int rank = job ? job->rank.value_or(0) : 0;
-  std::vector<Output> own = rank_outputs(options);
   if (rank > 0) {
-    options.outputs = std::move(own);
+    std::erase_if(options.outputs, is_of_fleet);
     terminal.speak_for(fmt::format("rank {}", rank));
   }
   options.fleet = false;
@@ -111,13 +120,13 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
 }
 
 /// The options with placeholders replaced in the names of the result files of this process. With
-/// --fleet without the files about all ranks. Throws base::Error.
+/// --fleet without the files about all ranks.
 Options own_files(const Options& options, const Inputs& inputs, const FileNames& names) {
   Options own = options;
   own.calibrate = names.of(options.calibrate);
   own.outputs.clear();
-  const auto own_outputs = options.fleet ? rank_outputs(options) : options.outputs;
-  for (const Output& output : own_outputs) {
+  for (const Output& output : options.outputs) {
+    if (options.fleet && is_of_fleet(output)) continue;
     const std::string path = names.of(output.path);
     if (!has_deck_placeholder(path)) {
       own.outputs.push_back({output.writer, path});
@@ -135,8 +144,7 @@ Options own_files(const Options& options, const Inputs& inputs, const FileNames&
 /// nothing runs, and the other files contain the error. Throws base::Error{usage} if a file would
 /// overwrite another one of the command, and any error without a deck. `common`: the files about
 /// all ranks.
-void require_writable(Options& options, const Inputs& inputs,
-                      const std::vector<std::pair<std::string, std::string>>& common,
+void require_writable(Options& options, const Inputs& inputs, const std::vector<Output>& common,
                       Machinery& machinery) {
   report::Files& files = machinery.files;
   bool sweeps = false;
@@ -182,7 +190,7 @@ void require_writable(Options& options, const Inputs& inputs,
     }
   };
   if (!options.calibrate.empty()) can_write(options.calibrate, "--calibrate");
-  for (const auto& [option, path] : common) can_write(path, option);
+  for (const Output& output : common) can_write(output.path, std::string(output.writer->option));
   std::erase_if(options.outputs, [&](const Output& output) {
     return !can_write(output.path, std::string(output.writer->option));
   });
@@ -253,7 +261,7 @@ ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
 
 int main(int argc, char** argv) {
   using namespace overlap;
-  prepare_for_ends();
+  std::signal(SIGABRT, end_of_abort);
   occupy_standard_streams();
   base::catch_interrupts();
   auto code = base::ExitCode::pass;

@@ -28,14 +28,6 @@
 namespace overlap {
 namespace {
 
-/// A file that a command writes.
-struct OutputFile {
-  std::string_view option;
-  std::string path;
-  std::function<std::string()> text = {};
-};
-using Outputs = std::vector<OutputFile>;
-
 /// Writes all files; `fail` takes the name of each that cannot be written, and why.
 void write(const Outputs& outputs,
            const std::function<void(const std::string&, const std::string&)>& fail) {
@@ -139,19 +131,12 @@ results::Comparisons side_by_side(const Options& options) {
   return made;
 }
 
-/// What the files of some options hold.
-using Texts = std::map<std::string_view, std::function<std::string()>>;
+using overlap::finish, overlap::texts_of;  // of fleets
 
 Texts texts_of(const results::Comparisons& comparisons) {
   return {{"--csv", [&] { return report::side_by_side_csv(comparisons.side_by_side.value()); }},
           {"--json", [&] { return results::json_text(describe::write(comparisons), 2) + "\n"; }},
           {"--report", [&] { return report::page(report::comparison_report(comparisons)); }}};
-}
-
-Texts texts_of(const results::Fleet& fleet) {
-  return {{"--json", [&] { return results::to_json(fleet); }},
-          {"--junit", [&] { return report::fleet_junit(fleet); }},
-          {"--report", [&] { return report::page(report::fleet_report(fleet)); }}};
 }
 
 /// The files about a fleet or a comparison, which must outlive them.
@@ -180,25 +165,6 @@ base::ExitCode finish(const Outputs& outputs, results::Comparisons& comparisons,
   if (!options.quiet) terminal.shown(report::comparison_report(comparisons).blocks);
   terminal.result(report::verdict_line(comparisons.verdict(), comparisons.code, true));
   return comparisons.code;
-}
-
-base::ExitCode finish(const Outputs& outputs, results::Fleet& fleet, const Options& options,
-                      Terminal& terminal) {
-  if (options.quiet) {
-    constexpr std::size_t most = 20;
-    const auto faults = report::faults(fleet);
-    for (const report::JunitCase& fault : faults | std::views::take(most)) {
-      terminal.error(fault.text);
-    }
-    if (faults.size() > most) terminal.error(fmt::format("and {} more", faults.size() - most));
-  }
-  write(outputs, [&](const std::string& path, const std::string& why) {
-    terminal.error(why);
-    fleet.broken.push_back({path, why});
-  });
-  terminal.shown(report::fleet_report(fleet).blocks);
-  terminal.result(report::fleet_lines(fleet, terminal.wants_all_lines()));
-  return fleet.exit_code();
 }
 
 /// `compare`: prints how results differ.
@@ -291,6 +257,31 @@ base::ExitCode show_files(const Options& options, Terminal& terminal) {
 }
 
 }  // namespace
+
+Texts texts_of(const results::Fleet& fleet) {
+  return {{"--json", [&] { return results::to_json(fleet); }},
+          {"--junit", [&] { return report::fleet_junit(fleet); }},
+          {"--report", [&] { return report::page(report::fleet_report(fleet)); }}};
+}
+
+base::ExitCode finish(const Outputs& outputs, results::Fleet& fleet, const Options& options,
+                      Terminal& terminal) {
+  if (options.quiet) {
+    constexpr std::size_t most = 20;
+    const auto faults = report::faults(fleet);
+    for (const report::JunitCase& fault : faults | std::views::take(most)) {
+      terminal.error(fault.text);
+    }
+    if (faults.size() > most) terminal.error(fmt::format("and {} more", faults.size() - most));
+  }
+  write(outputs, [&](const std::string& path, const std::string& why) {
+    terminal.error(why);
+    fleet.broken.push_back({path, why});
+  });
+  terminal.shown(report::fleet_report(fleet).blocks);
+  terminal.result(report::fleet_lines(fleet, terminal.wants_all_lines()));
+  return fleet.exit_code();
+}
 
 base::ExitCode work_on_results(const Options& options, Terminal& terminal) {
   if (options.command == Command::baseline) return make_baseline(options, terminal);
