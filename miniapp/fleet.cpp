@@ -9,6 +9,7 @@
 #include "deck/fields.hpp"
 #include "measure/platform.hpp"
 #include "results.hpp"
+#include "report/reports.hpp"
 #include "results/read_files.hpp"
 
 namespace overlap {

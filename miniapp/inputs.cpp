@@ -10,7 +10,7 @@
 #include "deck/fields.hpp"
 #include "experiment/plan.hpp"
 #include "model/load.hpp"
-#include "report/list.hpp"
+#include "report/reports.hpp"
 #include "report/writers.hpp"
 
 namespace overlap {

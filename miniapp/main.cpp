@@ -14,7 +14,7 @@
 #include "measure/platform.hpp"
 #include "model/load.hpp"
 #include "names.hpp"
-#include "report/list.hpp"
+#include "report/reports.hpp"
 #include "results.hpp"
 #include "study.hpp"
 #include "workload/workload.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "report/lines.hpp"
+#include "report/writers.hpp"
 
 namespace overlap {
 void occupy_standard_streams() {

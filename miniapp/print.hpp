@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "report/run_report.hpp"
+#include "report/reports.hpp"
 
 namespace overlap {
 

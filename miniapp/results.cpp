@@ -18,11 +18,10 @@
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "deck/shipped.hpp"
-#include "report/comparison_report.hpp"
-#include "report/fleet_report.hpp"
-#include "report/lines.hpp"
 #include "report/output_file.hpp"
-#include "results/checks.hpp"
+#include "report/reports.hpp"
+#include "report/writers.hpp"
+#include "results/metrics.hpp"
 #include "results/read_files.hpp"
 
 namespace overlap {

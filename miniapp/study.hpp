@@ -11,7 +11,7 @@
 #include "print.hpp"
 #include "report/journal.hpp"
 #include "report/output_file.hpp"
-#include "report/run_report.hpp"
+#include "report/reports.hpp"
 
 namespace overlap {
 

@@ -249,9 +249,9 @@ struct Criterion {
   }
   bool holds_here(bool on_gpu) const { return where.empty() || (on_gpu && holds_for(any_gpu)); }
 
-  /// Whether it limits this order (empty: the device) in this phase.
-  bool covers(std::optional<Order> of, Phase in) const {
-    return (!order || order == of) && phase.value_or(in) == in;
+  /// Whether it limits a metric of this order (empty: the device) in this phase.
+  bool judges(Metric of_what, std::optional<Order> of, Phase in) const {
+    return metric == of_what && (!order || order == of) && phase.value_or(in) == in;
   }
 };
 

@@ -114,8 +114,9 @@ struct Sizes {
 
 // The tasks of a custom workload.
 
-/// A task of a cycle, in which each waits for the next; empty: there is none.
-std::optional<std::size_t> task_in_cycle(const std::vector<CustomTask>& tasks) {
+/// A task that can never start, because it waits for tasks of which each waits for the next; empty:
+/// there is none.
+std::optional<std::size_t> task_behind_cycle(const std::vector<CustomTask>& tasks) {
   std::vector<std::vector<int>> dependents(tasks.size());
   std::vector<std::size_t> waiting;
   std::vector<int> free;
@@ -134,14 +135,9 @@ std::optional<std::size_t> task_in_cycle(const std::vector<CustomTask>& tasks) {
       if (--waiting[static_cast<std::size_t>(other)] == 0) free.push_back(other);
     }
   }
-  const auto is_stuck = [&](int task) { return waiting[static_cast<std::size_t>(task)] > 0; };
   const auto stuck = std::ranges::find_if(waiting, [](std::size_t count) { return count > 0; });
   if (stuck == waiting.end()) return std::nullopt;
-  auto task = static_cast<std::size_t>(stuck - waiting.begin());
-  for (std::size_t i = 0; i < tasks.size(); ++i) {  // from behind a cycle into it
-    task = static_cast<std::size_t>(*std::ranges::find_if(tasks[task].after, is_stuck));
-  }
-  return task;
+  return static_cast<std::size_t>(stuck - waiting.begin());
 }
 
 /// Sets what tasks wait for and checks their names and dependencies.
@@ -174,10 +170,9 @@ void link_tasks(const std::vector<Reader>& items, std::vector<CustomTask>& tasks
       places.push_back(found->second);
     }
   }
-  if (const auto task = task_in_cycle(tasks)) {
+  if (const auto task = task_behind_cycle(tasks)) {
     items[*task].at("after").fail(fmt::format(
-        "found a cycle, in which {} waits for itself; allowed: tasks that do not wait for each "
-        "other",
+        "found a cycle, for which {} waits; allowed: tasks that do not wait for each other",
         tasks[*task].name));
   }
 }

@@ -43,12 +43,7 @@ typename C::Type parse(const C& codec, const Reader& reader, const D& described)
   if (reader.exists()) {
     if (auto value = codec.parse(reader.value())) return *std::move(value);
   }
-  const Values values = described.values();
-  if (std::is_floating_point_v<typename C::Type> && reader.is_text()) {
-    const std::string point = base::replaced(reader.text(), ",", ".");
-    if (codec.parse(Json(point))) reader.fail_allowed(values.allowed + decimal_comma(point));
-  }
-  fail_value(reader, values);
+  fail_value(reader, described.values());
 }
 template <ScalarCodec C>
 typename C::Type parse(const C& codec, const Reader& reader) {
@@ -289,16 +284,20 @@ List<C> list_of(C codec, std::string_view allowed, std::size_t least = 0) {
   return {std::move(codec), allowed, least};
 }
 
-/// Values by name.
-template <Codec C>
+/// Values by name, in the order of their names or, in a vector of pairs, in their own.
+template <Codec C, class M = std::map<std::string, typename C::Type>>
 struct Named {
-  using Type = std::map<std::string, typename C::Type>;
+  using Type = M;
   C codec;
 
   void read(const Reader& reader, Type& into) const {
     if (!reader.is_map()) fail_value(reader, values());
     into.clear();
-    for (const std::string& key : reader.keys()) describe::read(codec, reader.at(key), into[key]);
+    for (const std::string& key : reader.keys()) {
+      typename C::Type value{};
+      describe::read(codec, reader.at(key), value);
+      into.insert(into.end(), {key, std::move(value)});
+    }
   }
   Json write(const Type& map) const {
     Json json = Json::object();

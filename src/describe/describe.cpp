@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "base/text.hpp"
@@ -82,15 +81,6 @@ AllKeys all_keys(const Body& body, const Keys::Each& each = {}) {
   return all;
 }
 
-/// Throws Error if a decimal comma made a key of the second half of a number: {max: 1,5 ms}.
-void expect_no_comma(const Reader& before, const Reader& half, const std::string& key) {
-  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  const std::string text = before.is_text() ? before.text() : "";
-  if (!half.is_null() || key.empty() || text.empty()) return;
-  if (!is_digit(key.front()) || !is_digit(text.back())) return;
-  before.fail(fmt::format("found {}{}", quoted(text + "," + key), decimal_comma(text + "." + key)));
-}
-
 /// Requires a map with known keys. Reads the selector, which decides which keys those are.
 void expect_known(const Reader& map, const Body& body) {
   if (!map.exists()) return;
@@ -104,13 +94,11 @@ void expect_known(const Reader& map, const Body& body) {
   const Names& allowed = is_decided ? now.names : all.names;
   const std::string list = fmt::format("{}", fmt::join(allowed, ", "));
   if (!map.is_map()) map.fail_allowed("a map with the keys " + list);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string& name = names[i];
+  for (const std::string& name : names) {
     if (is_known(name)) continue;
     if (name == "<<") map.fail_at_key(name, "found a merge key; YAML merge keys are not supported");
     const auto with = all.with.find(name);
     if (with == all.with.end()) {
-      if (i > 0) expect_no_comma(map.at(names[i - 1]), map.at(name), name);
       map.fail_at_key(name,
                       fmt::format("unknown key; allowed: {}{}", list, suggestion(name, allowed)));
     }

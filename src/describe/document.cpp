@@ -171,10 +171,6 @@ std::string Reader::text(const std::string& allowed) const {
   return *value_;
 }
 
-std::string decimal_comma(const std::string& meant) {
-  return fmt::format("; a decimal comma is not allowed; did you mean {}?", quoted(meant));
-}
-
 std::string path_of(const std::string& above, const std::string& key) {
   const std::string name = key.empty() ? "''" : clean(key);
   return above.empty() ? name : above + "." + name;

@@ -128,8 +128,6 @@ std::string found(const Json* value);
 std::string quoted(const std::string& text);
 /// The same without quotes.
 std::string clean(const std::string& text);
-/// What errors say of a number with a decimal comma.
-std::string decimal_comma(const std::string& meant);
 /// "; did you mean 'count'?" for the nearest allowed word, ignoring case; empty if none is near.
 std::string suggestion(const std::string& text, std::span<const std::string> allowed);
 /// File name without folder and extension, safe for key=value lines.

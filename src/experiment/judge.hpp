@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "deck/words.hpp"
 #include "experiment/diagnosis.hpp"
-#include "experiment/part.hpp"
+#include "experiment/plan.hpp"
 #include "results/reference.hpp"
 
 /// From samples to an outcome: pure, without Kokkos and devices.
@@ -16,6 +16,7 @@ namespace overlap::experiment {
 
 using results::Check;
 using results::Entry;
+using results::Part;
 using results::Reference;
 using results::References;
 using results::Stop;
@@ -55,5 +56,25 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
 /// (its runs; null: none).
 Part judge(Plan plan, Samples samples, References references = {},
            const std::vector<results::Run>* alone = nullptr);
+
+// What results say of a deck, its points and their ends.
+
+/// A result of a deck of which nothing ran yet.
+results::Result new_result(const std::vector<deck::Point>& points, base::Machine machine);
+
+/// What a result says of a plan before anything runs: point, choices, balance, layout.
+Part planned(const Plan& plan);
+
+/// The part of a point that an error ended.
+Part failed(const deck::Point& point, const base::Error& error);
+
+/// Marks a part as interrupted after what it has was measured.
+void interrupt(Part& part);
+
+/// Sets exit code and reasons of a part; `code`: that of an error that ended it.
+void conclude(Part& part, base::ExitCode code = base::ExitCode::pass);
+
+/// Short hash of all keys of the deck of a point and of its swept keys.
+std::string fingerprint(const deck::Point& point);
 
 }  // namespace overlap::experiment

@@ -12,7 +12,7 @@
 #include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "experiment/require.hpp"
-#include "experiment/series.hpp"
+#include "experiment/run.hpp"
 #include "fleet/bind.hpp"
 #include "measure/platform.hpp"
 

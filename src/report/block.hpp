@@ -87,15 +87,13 @@ struct TimelinePicture {
   std::optional<double> median_s, bound_s;  ///< marks
 };
 
-/// Lines, or bars over categories; dots over them if the other axis is logarithmic. Values of an
-/// axis whose name is "s" or ends with ", s" are shown as times, in ms and so on.
+/// Lines, or marks over categories. Values of an axis whose name is "s" or ends with ", s" are
+/// shown as times, in ms and so on.
 struct Chart {
   struct Axis {
     std::string name;  ///< with its unit
     bool log = false;
     std::vector<std::string> categories;  ///< empty: numbers
-    /// Places with their words, such as the values of a sweep; empty: at round numbers.
-    std::vector<std::pair<double, std::string>> ticks = {};
   };
   struct Point {
     double x = 0;  ///< a number, or the place of a category

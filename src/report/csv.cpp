@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "report/writers.hpp"
-#include "results/checks.hpp"
 #include "results/metrics.hpp"
 
 namespace overlap::report {

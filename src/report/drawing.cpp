@@ -99,7 +99,7 @@ text.median,text.bound{stroke-dasharray:none;stroke-width:3;paint-order:stroke}
 .interval{stroke:currentColor;stroke-width:1.2}
 .baseline{stroke:currentColor;stroke-width:1.4;stroke-dasharray:5 4}
 .cloud{stroke:currentColor;stroke-width:4;stroke-linecap:round}
-.dot,.column{fill:currentColor}
+.dot{fill:currentColor}
 .dot{stroke-width:1}
 )css";
 

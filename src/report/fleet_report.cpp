@@ -1,16 +1,17 @@
-#include "report/fleet_report.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <ranges>
 #include <set>
 #include <utility>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "report/run_report.hpp"
+#include "report/reports.hpp"
+#include "report/writers.hpp"
 
 namespace overlap::report {
 namespace {
@@ -68,17 +69,6 @@ std::string devices_text(const Fleet& fleet, const std::vector<std::size_t>& num
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-/// The worst reason of a device; `named`: with the name of the deck.
-std::string reason_text(const Device& device, bool named) {
-  if (device.reasons.empty()) return "-";
-  const auto code = exit_code_of(device);
-  const auto worst = std::ranges::find(device.reasons, code, &results::Reason::code);
-  std::string text = worst == device.reasons.end() ? device.reasons.front().text : worst->text;
-  if (named) text.insert(0, device.deck_name + ": ");
-  const std::size_t more = device.reasons.size() - 1;
-  return more == 0 ? text : fmt::format("{} (and {} more)", text, more);
-}
-
 std::string group_text(const Fleet& fleet, const Group& group) {
   std::set<std::string_view> hosts;
   for (const std::size_t device : group.devices) hosts.insert(fleet.devices.at(device).host);
@@ -101,7 +91,7 @@ std::vector<FigureKey> compared_keys(const Group& group) {
 }
 
 /// Medians of the compared figures of each device, alone / together; throughput in GB/s by order.
-Table device_table(const Fleet& fleet, const Group& group, bool page) {
+Table device_table(const Fleet& fleet, const Group& group) {
   const std::vector<FigureKey> keys = compared_keys(group);
   DeviceTable table("host", {});
   table.title = "Medians, alone / together; throughput in GB/s under its order";
@@ -110,8 +100,7 @@ Table device_table(const Fleet& fleet, const Group& group, bool page) {
     table.columns.emplace_back(usual ? std::string(deck::to_string(*key.order)) : figure_text(key),
                                usual ? 0 : 1);
   }
-  table.columns.emplace_back("verdict");
-  if (page) table.columns.insert(table.columns.end(), {"reason", "file"});
+  table.columns.insert(table.columns.end(), {"verdict", {"file", 5}});
   for (const std::size_t number : group.devices) {
     const Device& device = fleet.devices.at(number);
     std::vector<Cell> cells;
@@ -124,8 +113,7 @@ Table device_table(const Fleet& fleet, const Group& group, bool page) {
       }
       cells.emplace_back(medians.empty() ? "-" : fmt::format("{}", fmt::join(medians, " / ")));
     }
-    cells.emplace_back(results::verdict_of(exit_code_of(device)));
-    if (page) cells.insert(cells.end(), {reason_text(device, false), device.file});
+    cells.insert(cells.end(), {results::verdict_of(exit_code_of(device)), device.file});
     table.add_row(device, std::move(cells));
   }
   return table;
@@ -150,23 +138,20 @@ Table distribution_table(const Group& group) {
   return table;
 }
 
-/// A figure of a device among those of its group.
-struct Place {
-  const Distribution* figure;
-  const Standing* standing;
-};
-
 /// The slowest devices and all outliers, each once, by the worst of its figures; fast ones last.
 Table extreme_table(const Fleet& fleet, const Group& group) {
+  struct Place {
+    const Distribution* figure;
+    const Standing* standing;
+    const char* outlier;
+  };
   std::vector<Place> places;
-  std::set<std::size_t> outliers;
   for (const Distribution& figure : group.distributions) {
-    for (const Standing& standing : figure.slowest) {
-      if (standing.slow) places.push_back({&figure, &standing});
-    }
     for (const Standing& standing : figure.outliers) {
-      places.push_back({&figure, &standing});
-      outliers.insert(standing.device);
+      places.push_back({&figure, &standing, standing.slow ? "slow" : "fast"});
+    }
+    for (const Standing& standing : figure.slowest) {
+      if (standing.slow) places.push_back({&figure, &standing, ""});
     }
   }
   std::ranges::stable_sort(places, {}, [](const Place& place) {
@@ -176,19 +161,14 @@ Table extreme_table(const Fleet& fleet, const Group& group) {
       "slowest",
       {"figure", {"phase", 1}, "value", {"median", 3}, "off", {"score", 5}, {"outlier", 2}});
   std::set<std::pair<bool, std::size_t>> shown;
-  std::size_t others = 0;
-  for (const auto& [figure, standing] : places) {
+  for (const auto& [figure, standing, outlier] : places) {
     if (!shown.emplace(standing->slow, standing->device).second) continue;
-    const bool is_outlier = outliers.contains(standing->device);
-    if (!is_outlier && ++others > results::most_slowest) continue;
-    table.add_row(fleet.devices.at(standing->device),
-                  {figure_text(figure->key), deck::to_string(figure->key.phase),
-                   value_text(standing->value, figure->key),
-                   value_text(figure->median, figure->key), base::format_change(standing->off),
-                   std::isfinite(standing->score) ? fmt::format("{:.1f}", standing->score) : "-",
-                   !is_outlier      ? ""
-                   : standing->slow ? "slow"
-                                    : "fast"});
+    table.add_row(
+        fleet.devices.at(standing->device),
+        {figure_text(figure->key), deck::to_string(figure->key.phase),
+         value_text(standing->value, figure->key), value_text(figure->median, figure->key),
+         base::format_change(standing->off),
+         std::isfinite(standing->score) ? fmt::format("{:.1f}", standing->score) : "-", outlier});
   }
   return table;
 }
@@ -258,13 +238,12 @@ void add_group(Blocks& blocks, const Fleet& fleet, const Group& group) {
   const bool few = group.devices.size() <= few_devices;
   const Detail spreads = few ? Detail::page : Detail::always;
   blocks.push_back({Heading{.text = group_text(fleet, group)}});
-  if (few) add(blocks, device_table(fleet, group, false));
+  add(blocks, device_table(fleet, group), few ? Detail::always : Detail::page);
   add_charts(blocks, fleet, group);
   add(blocks, distribution_table(group), spreads);
   add(blocks, extreme_table(fleet, group), spreads);
   add(blocks, node_table(group));
   add(blocks, driver_table(fleet, group));
-  if (!few) add(blocks, device_table(fleet, group, true), Detail::page);
 }
 
 void add_histories(Blocks& blocks, const Fleet& fleet) {
@@ -290,35 +269,29 @@ void add_unsteady(Blocks& blocks, const Fleet& fleet) {
   add(blocks, std::move(table));
 }
 
-/// Devices that did not pass; those with equal reasons share a row.
+/// Why devices did not pass: each reason with all its devices.
 void add_failed(Blocks& blocks, const Fleet& fleet) {
   const bool several = fleet.several_decks();
-  using Outcome = std::pair<results::Verdict, std::string>;
-  std::vector<std::pair<Outcome, std::vector<std::size_t>>> devices_by_outcome;
-  DeviceTable all("all reasons", {"verdict", "reason"});
+  std::vector<std::pair<results::Reason, std::vector<std::size_t>>> reasons;
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
-    const Device& device = fleet.devices.at(i);
-    if (device.reasons.empty()) continue;
-    const Outcome outcome{results::verdict_of(exit_code_of(device)), reason_text(device, several)};
-    auto known = std::ranges::find(devices_by_outcome, outcome,
-                                   [](const auto& entry) { return entry.first; });
-    if (known == devices_by_outcome.end()) known = devices_by_outcome.insert(known, {outcome, {}});
-    known->second.push_back(i);
-    for (const results::Reason& reason : device.reasons) {
-      if (device.reasons.size() == 1) break;
-      all.add_row(device, {results::verdict_of(reason.code), reason.text});
+    for (results::Reason reason : fleet.devices[i].reasons) {
+      if (several) reason.text.insert(0, fleet.devices[i].deck_name + ": ");
+      auto known = std::ranges::find_if(reasons, [&](const auto& entry) {
+        return entry.first.code == reason.code && entry.first.text == reason.text;
+      });
+      if (known == reasons.end()) known = reasons.insert(known, {reason, {}});
+      known->second.push_back(i);
     }
   }
-  DeviceTable table("not passed", {"verdict", "reason"});
-  for (const auto& [outcome, devices] : devices_by_outcome) {
-    table.add_row(fleet.devices.at(devices.front()), {outcome.first, outcome.second});
-    if (devices.size() == 1) continue;
-    table.rows.back()[0] = base::counted(devices.size(), "device");
-    table.rows.back()[1] = "-";
-    table.rows.back()[2] = devices_text(fleet, devices);
+  Table table{.columns = {"not passed", "which", "verdict", "reason"}, .most_rows = most_shown};
+  for (const auto& [reason, devices] : reasons) {
+    std::string which = devices_text(fleet, devices);
+    const std::string& slot = fleet.devices.at(devices.front()).slot;
+    if (devices.size() == 1 && !slot.empty()) which += fmt::format(" (slot {})", slot);
+    table.rows.push_back({base::counted(devices.size(), "device"), which,
+                          results::verdict_of(reason.code), reason.text});
   }
   add(blocks, std::move(table));
-  add(blocks, std::move(all), Detail::page);
 }
 
 void add_faults(Blocks& blocks, const Fleet& fleet) {
@@ -380,6 +353,58 @@ Report fleet_report(const Fleet& fleet) {
   add(blocks, fleet_summary(fleet));
   blocks.push_back({VerdictLine{.verdict = fleet.verdict(), .subject = "verdict"}});
   return report;
+}
+
+std::string fleet_lines(const Fleet& fleet, bool all) {
+  constexpr std::size_t most_devices = 16;  // with a line each
+  std::string text;
+  const auto add = [&]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
+  };
+  all = all || fleet.devices.size() <= most_devices;
+  const auto deck_field = [&, several = fleet.several_decks()](const Device& device) {
+    return several ? " deck=" + base::field_value(device.deck_name) : "";
+  };
+  for (const Device& device : fleet.devices) {
+    for (const deck::Phase phase : phases_of(device)) {
+      const base::ExitCode code = exit_code_of(device, phase);
+      if (!all && code == base::ExitCode::pass) continue;
+      add("OVERLAP_DEVICE host={} uuid={} phase={} verdict={}{}\n", base::field_value(device.host),
+          base::field_value(device.unit), deck::to_string(phase),
+          deck::to_string(results::verdict_of(code)), deck_field(device));
+    }
+  }
+  for (const Group& group : fleet.groups) {
+    for (const auto& [key, devices, median, mad, min, max, slowest, outliers] :
+         group.distributions) {
+      if (slowest.empty() || group.devices.size() < 2) continue;
+      const Device& device = fleet.devices.at(slowest.front().device);
+      add("OVERLAP_SLOWEST host={} uuid={} metric={} value={:.6g} median={:.6g} phase={} "
+          "order={}{}\n",
+          base::field_value(device.host), base::field_value(device.unit),
+          deck::to_string(key.metric), slowest.front().value, median, deck::to_string(key.phase),
+          key.order ? deck::to_string(*key.order) : "-", deck_field(device));
+    }
+  }
+  return text + verdict_line(fleet.verdict(), fleet.exit_code(), !fleet.groups.empty());
+}
+
+std::string fleet_junit(const Fleet& fleet) {
+  JunitSuite suite{.name = "fleet",
+                   .host = "-",
+                   .started = "1970-01-01T00:00:00Z",
+                   .output = fleet_lines(fleet, true)};
+  for (const Device& device : fleet.devices) {
+    suite.started = std::max(suite.started, device.started);
+    std::vector<std::string> texts;
+    for (const results::Reason& reason : device.reasons) texts.push_back(reason.text);
+    suite.tests.push_back({.where = device.host + "." + device.unit,
+                           .name = device.deck_name + "/device",
+                           .verdict = results::verdict_of(exit_code_of(device)),
+                           .text = fmt::format("{}", fmt::join(texts, "\n"))});
+  }
+  std::ranges::move(faults(fleet), std::back_inserter(suite.tests));
+  return junit_text({suite});
 }
 
 }  // namespace overlap::report

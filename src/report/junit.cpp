@@ -9,9 +9,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
-#include "report/lines.hpp"
 #include "report/writers.hpp"
-#include "results/checks.hpp"
 #include "results/metrics.hpp"
 
 namespace overlap::report {

@@ -1,12 +1,10 @@
-#include "report/lines.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "base/text.hpp"
-#include "results/checks.hpp"
+#include "report/writers.hpp"
 #include "results/metrics.hpp"
 
 namespace overlap::report {

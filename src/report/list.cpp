@@ -1,5 +1,3 @@
-#include "report/list.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +6,7 @@
 
 #include "base/units.hpp"
 #include "model/load.hpp"
-#include "report/run_report.hpp"
+#include "report/reports.hpp"
 
 namespace overlap::report {
 namespace {
@@ -25,9 +23,9 @@ std::string health_source(const base::DeviceInfo& device, bool gpu) {
 }
 
 std::string shown(Table table) {
-  Blocks blocks;
-  blocks.push_back({std::move(table)});
-  return terminal({.blocks = std::move(blocks)}, {.width = 1000});
+  Report report;
+  add(report.blocks, std::move(table));
+  return terminal(report, {.width = 1000});
 }
 
 }  // namespace
@@ -36,11 +34,8 @@ std::string schedule_table(const Case& run) {
   const schedule::Schedule& schedule = run.schedule;
   const bool custom = !schedule.names.empty();
   const auto given = [](bool is, const auto& value) { return is ? fmt::format("{}", value) : "-"; };
-  Table table{
-      .columns = {"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
-  if (custom) {
-    table.columns = {"task", "name", "stage", "lane", "bytes", "duration", "share", "after"};
-  }
+  Table table{.columns = {"task", "name", "stage", "op", "chunk", "slot", "lane", "array", "bytes",
+                          "duration", "share", "after"}};
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     std::vector<std::string> others;
@@ -48,23 +43,18 @@ std::string schedule_table(const Case& run) {
       others.push_back(custom ? schedule.names[other] : std::to_string(other));
     }
     if (task.blocking) others.emplace_back("(blocks the host)");
-    const std::string stage = schedule::to_string(task.stage);
-    const std::string after = others.empty() ? "-" : fmt::format("{}", fmt::join(others, " "));
-    if (custom) {
-      table.rows.push_back({id, schedule.names[id], stage,
-                            given(!schedule::waits_for_lanes(task.stage), task.lane),
-                            given(task.bytes > 0, task.bytes),
-                            given(task.duration_s > 0, format_seconds(task.duration_s)),
-                            given(task.share > 0, task.share), after});
-      continue;
-    }
     const bool on_lane = !schedule::on_host(task.stage);
     const auto used = schedule::uses(schedule, task);
-    const int slot = used.empty() ? -1 : used.back().slot;
+    const int slot = used.empty() || custom ? -1 : used.back().slot;
     const schedule::Array* const array = schedule::copied_array(schedule, task);
-    table.rows.push_back({id, stage, given(on_lane, task.op + 1), task.chunk,
+    table.rows.push_back({id, custom ? schedule.names[id] : "-", schedule::to_string(task.stage),
+                          given(on_lane && !custom, task.op + 1), given(!custom, task.chunk),
                           given(slot >= 0, slot), given(on_lane, task.lane),
-                          array == nullptr ? "-" : array->name, task.bytes, after});
+                          array == nullptr || custom ? "-" : array->name,
+                          given(task.bytes > 0, task.bytes),
+                          given(task.duration_s > 0, format_seconds(task.duration_s)),
+                          given(task.share > 0, task.share),
+                          others.empty() ? "-" : fmt::format("{}", fmt::join(others, " "))});
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
   const auto count = [&](const char* what, int n) {

@@ -6,7 +6,7 @@ const MARKS = [
 const MANY = 400; // points of a series without marks and intervals of their own
 
 // From numbers to 0 .. 1 along an axis, its ticks and their words.
-function scaleOf(axis, values, most, fromZero) {
+function scaleOf(axis, values, most) {
   if (axis.categories.length > 0) {
     const count = axis.categories.length;
     return { at: (value) => (value + 0.5) / count, ticks: axis.categories.map((words, i) => [i, words]), words: (i) => axis.categories[i] };
@@ -27,7 +27,7 @@ function scaleOf(axis, values, most, fromZero) {
     return { at: (value) => Math.log(value / lo) / Math.log(hi / lo), words,
              ticks: (inside.length > 2 ? inside : ticksOf(lo, hi, most + 2)).map((tick) => [tick, bare(tick)]) };
   }
-  if (fromZero || (lo > 0 && lo < 0.6 * hi)) lo = Math.min(0, lo);
+  if (lo > 0 && lo < 0.6 * hi) lo = 0;
   const pad = (hi - lo || Math.abs(hi) || 1) * 0.05;
   [lo, hi] = [lo === 0 ? 0 : lo - pad, hi + pad];
   return { at: (value) => (value - lo) / (hi - lo), words, ticks: ticksOf(lo, hi, most).map((tick) => [tick, bare(tick)]) };
@@ -49,7 +49,7 @@ function drawLegend(svg, series, total) {
 }
 
 function drawSeries(layer, one, number_, count, chart) {
-  const { x, y, base, band } = chart;
+  const { x, y, band } = chart;
   const places = one.points.map(([at, value, lo, hi, words]) => ({ x: x(at), y: y(value), lo, hi, value, words, series: one }));
   if (band && one.muted) {
     add(layer, "path", { class: "baseline", d: places.map((point) => `M${point.x - band / 2} ${point.y}h${band}`).join("") });
@@ -67,14 +67,11 @@ function drawSeries(layer, one, number_, count, chart) {
     return places;
   }
   for (const point of places) {
-    if (band && base !== null) {
-      add(layer, "path", { class: "column", d: `M${point.x - 0.45 * wide} ${base}V${point.y}h${0.9 * wide}V${base}z` });
-    }
     if (point.lo !== null && point.hi !== null) {
       const [top, bottom] = [y(point.hi), y(point.lo)];
       add(layer, "path", { class: "interval", d: `M${point.x - 3} ${top}h6M${point.x} ${top}V${bottom}M${point.x - 3} ${bottom}h6` });
     }
-    if (!band || base === null) add(layer, "path", { class: "dot", d: one.mark, transform: `translate(${point.x} ${point.y})` });
+    add(layer, "path", { class: "dot", d: one.mark, transform: `translate(${point.x} ${point.y})` });
   }
   return places;
 }
@@ -107,13 +104,12 @@ function drawChart(chart) {
   const points = data.series.flatMap((one) => one.points);
   const values = points.flatMap(([, y, lo, hi]) => [y, lo ?? y, hi ?? y]);
   const scales = {
-    x: scaleOf(data.x, points.map(([x]) => x), Math.max(2, Math.floor(total / 110)), false),
-    y: scaleOf(data.y, values, 6, bands && !data.y.log),
+    x: scaleOf(data.x, points.map(([x]) => x), Math.max(2, Math.floor(total / 110))),
+    y: scaleOf(data.y, values, 6),
   };
   // On logarithmic axes the values themselves, if they are few.
   const xs = [...new Set(points.map(([x]) => x))].sort((a, b) => a - b);
-  if (data.x.ticks.length > 0) scales.x.ticks = data.x.ticks;
-  else if (data.x.log && xs.length <= 12) scales.x.ticks = xs.map((x) => [x, scales.x.words === time ? time(x) : String(x)]);
+  if (data.x.log && xs.length <= 12) scales.x.ticks = xs.map((x) => [x, scales.x.words === time ? time(x) : String(x)]);
   const top = drawLegend(svg, data.series, total) + 22, bottom = top + (total < 600 ? 200 : 280), height = bottom + (data.x.name ? 44 : 26);
   const from = 12 + Math.max(...scales.y.ticks.map(([, words]) => widthOf(words, 11))), to = total - 14;
   for (const [name, value] of Object.entries({ width: total, height, viewBox: `0 0 ${total} ${height}` })) svg.setAttribute(name, value);
@@ -122,7 +118,6 @@ function drawChart(chart) {
     x: (value) => from + scales.x.at(value) * (to - from),
     y: (value) => bottom - scales.y.at(value) * (bottom - top),
     band: bands ? (0.8 * (to - from)) / data.x.categories.length : 0,
-    base: bands && !data.y.log ? bottom - clamp(scales.y.at(0), 0, 1) * (bottom - top) : null,
   };
   const marked = data.series.filter((one) => !one.muted);
   chart.places = data.series.flatMap((one) =>

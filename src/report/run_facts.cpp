@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "deck/fields.hpp"
-#include "report/run_report.hpp"
+#include "report/reports.hpp"
 
 /// What is known before anything runs.
 namespace overlap::report {
@@ -176,17 +176,15 @@ Blocks heading(const results::Result& result, const results::Part& planned) {
     for (const results::Axis& axis : result.axes()) {
       facts.emplace_back("  " + axis.key, axis_values(axis));
     }
-    add_facts(blocks, facts);
-    return blocks;
+  } else {
+    facts.emplace_back("host memory",
+                       describe::spell(describe::value_at(result.deck.resolved, "memory.host")));
+    if (planned.layout) add_layout(facts, *planned.layout);
+    const std::string line = settings(result);
+    if (!line.empty()) facts.emplace_back("settings", line);
+    if (planned.balance) add_balance(facts, *planned.balance);
+    facts.insert(facts.end(), planned.choices.begin(), planned.choices.end());
   }
-  facts.emplace_back("host memory",
-                     describe::spell(describe::value_at(result.deck.resolved, "memory.host")));
-  if (planned.layout) add_layout(facts, *planned.layout);
-  if (const std::string line = settings(result); !line.empty()) {
-    facts.emplace_back("settings", line);
-  }
-  if (planned.balance) add_balance(facts, *planned.balance);
-  for (const auto& [name, value] : planned.choices) facts.emplace_back(name, value);
   add_facts(blocks, facts);
   return blocks;
 }

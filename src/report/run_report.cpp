@@ -7,7 +7,8 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "experiment/diagnosis.hpp"
-#include "report/run_phase.hpp"
+#include "report/reports.hpp"
+#include "report/writers.hpp"
 #include "results/metrics.hpp"
 
 namespace overlap::report {
@@ -221,6 +222,21 @@ Report report(const Results& results) {
     std::ranges::move(verdict(result, results.size() > 1, true), std::back_inserter(report.blocks));
   }
   return report;
+}
+
+std::string json(const Results& results) { return results::to_json(results); }
+
+std::string html(const Results& results) { return page(report(results)); }
+
+std::string sweep_options() {
+  std::set<std::string> options;
+  for (const Writer& writer : writers) {
+    const std::string suffix(writer.suffix);
+    if (writer.takes_sweeps) {
+      options.insert(std::string(writer.option) + (suffix.empty() ? "" : " FILE" + suffix));
+    }
+  }
+  return fmt::format("{}", fmt::join(options, ", "));
 }
 
 std::string svg(const Results& results) {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/units.hpp"
-#include "report/run_phase.hpp"
-#include "results/checks.hpp"
+#include "report/reports.hpp"
+#include "results/metrics.hpp"
 
 namespace overlap::report {
 namespace {

@@ -39,12 +39,19 @@ std::string_view tone_class(Tone tone) {
   return classes[static_cast<std::size_t>(tone)];
 }
 
-std::string html(const Heading& heading) {
+/// A table or picture with its title and caption.
+std::string figure(std::string_view kind, std::string_view title, std::string_view caption,
+                   std::string_view body) {
+  return fmt::format("<figure{}><figcaption><b>{}</b><span>{}</span></figcaption>\n{}</figure>\n",
+                     class_of(kind), xml(title), xml(caption), body);
+}
+
+std::string html_of(const Heading& heading) {
   const int level = std::clamp(heading.level, 1, 3);
   return fmt::format("<h{0}>{1}</h{0}>\n", level, xml(heading.text));
 }
 
-std::string html(const Text& text) {
+std::string html_of(const Text& text) {
   std::string html;
   for (const std::string& line : text.lines) {
     html += fmt::format("<p{}>{}</p>\n", class_of(tone_class(text.tone)), xml(line));
@@ -52,7 +59,7 @@ std::string html(const Text& text) {
   return html;
 }
 
-std::string html(const Table& table) {
+std::string html_of(const Table& table) {
   const bool list = table.is_list();
   std::string html =
       fmt::format("<div class=\"wide\"><table{}>\n",
@@ -79,26 +86,23 @@ std::string html(const Table& table) {
     }
     html += "</tr>\n";
   }
-  return html + "</tbody></table></div>\n";
+  html += "</tbody></table></div>\n";
+  return table.title.empty() ? html : figure("", table.title, "", html);
 }
 
-std::string html(const TimelinePicture& picture) {
+std::string html_of(const TimelinePicture& picture) {
   const std::string drawn = drawing::picture(picture);
-  return fmt::format(
-      "<div class=\"drawing\" tabindex=\"0\" role=\"group\" aria-label=\"Timeline; arrow keys go "
-      "from "
-      "task to task\">{}</div>\n",
-      drawn.empty() ? "<p class=\"muted\">no timeline</p>" : drawn);
+  return figure("picture", picture.title, picture.caption,
+                fmt::format("<div class=\"drawing\" tabindex=\"0\" role=\"group\" "
+                            "aria-label=\"Timeline; arrow keys go from task to task\">{}</div>\n",
+                            drawn.empty() ? "<p class=\"muted\">no timeline</p>" : drawn));
 }
 
 ordered_json json_of(const Chart::Axis& axis) {
-  return {{"name", axis.name},
-          {"log", axis.log},
-          {"categories", axis.categories},
-          {"ticks", axis.ticks}};
+  return {{"name", axis.name}, {"log", axis.log}, {"categories", axis.categories}};
 }
 
-std::string html(const Chart& chart) {
+std::string html_of(const Chart& chart) {
   ordered_json series = ordered_json::array();
   for (const Chart::Series& one : chart.series) {
     ordered_json points = ordered_json::array();
@@ -115,12 +119,12 @@ std::string html(const Chart& chart) {
   }
   const ordered_json json = {
       {"x", json_of(chart.x)}, {"y", json_of(chart.y)}, {"series", std::move(series)}};
-  return "<div class=\"drawing\">" +
-         json_script("", json.dump(-1, ' ', false, ordered_json::error_handler_t::replace)) +
-         "</div>\n";
+  const std::string data = json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return figure("picture", chart.title, "",
+                "<div class=\"drawing\">" + json_script("", data) + "</div>\n");
 }
 
-std::string html(const VerdictLine& verdict) {
+std::string html_of(const VerdictLine& verdict) {
   const std::string_view word = describe::to_string(verdict.verdict);
   std::string html = fmt::format("<p class=\"verdict\">{}: <b class=\"{}\">{}</b></p>\n",
                                  xml(verdict.subject), word, word);
@@ -128,28 +132,6 @@ std::string html(const VerdictLine& verdict) {
   html += "<ul class=\"reasons\">";
   for (const std::string& reason : verdict.reasons) html += fmt::format("<li>{}</li>", xml(reason));
   return html + "</ul>\n";
-}
-
-/// A block with its title and caption.
-std::string block_html(const Block& block) {
-  const std::string body =
-      std::visit([](const auto& content) { return html(content); }, block.content);
-  std::string title, caption;
-  bool is_picture = true;
-  if (const auto* table = std::get_if<Table>(&block.content)) {
-    title = table->title;
-    is_picture = false;
-  } else if (const auto* chart = std::get_if<Chart>(&block.content)) {
-    title = chart->title;
-  } else if (const auto* picture = std::get_if<TimelinePicture>(&block.content)) {
-    title = picture->title;
-    caption = picture->caption;
-  } else {
-    return body;
-  }
-  if (!is_picture && title.empty()) return body;
-  return fmt::format("<figure{}><figcaption><b>{}</b><span>{}</span></figcaption>\n{}</figure>\n",
-                     class_of(is_picture ? "picture" : ""), xml(title), xml(caption), body);
 }
 
 /// All blocks, with successive verbose ones in a fold.
@@ -161,7 +143,7 @@ std::string blocks_html(const Blocks& blocks) {
     if (folds && !folded) html += "<details><summary>Details</summary>\n";
     if (folded && !folds) html += "</details>\n";
     folded = folds;
-    html += block_html(block);
+    html += std::visit([](const auto& content) { return html_of(content); }, block.content);
   }
   return folded ? html + "</details>\n" : html;
 }

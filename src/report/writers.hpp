@@ -1,11 +1,12 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "report/run_report.hpp"
+#include "report/reports.hpp"
 
 /// Writers of result files. Each writer is a function in its own file with a row here, from which
 /// its option, --help and the choice by suffix derive.
@@ -59,5 +60,14 @@ inline constexpr auto writers = std::to_array<Writer>({
 
 /// The options of the files that a sweep can have: "--json, --csv".
 std::string sweep_options();
+
+// Result lines: one record a line, key=value, for scripts.
+
+/// OVERLAP_FOM and OVERLAP_CHECK lines of a result.
+std::string result_lines(const results::Result& result);
+
+/// The OVERLAP_RESULT line of several results: the worst verdict.
+std::string verdict_line(std::span<const results::Result> results);
+std::string verdict_line(results::Verdict verdict, base::ExitCode code, bool ran);
 
 }  // namespace overlap::report

@@ -10,9 +10,9 @@
 #include <map>
 #include <tuple>
 
-#include "results/checks.hpp"
 #include "results/describe.hpp"
 #include "results/figures.hpp"
+#include "results/metrics.hpp"
 
 namespace overlap::results {
 
@@ -20,13 +20,6 @@ using describe::from_zero;
 using describe::Visitor;
 
 namespace {
-
-void describe_value(Visitor& v, base::Summary& value) {
-  v("median", value.median, "Median.");
-  v("lo", value.lo, "Lower end of its 95 % interval.");
-  v("hi", value.hi, "Upper end of its 95 % interval.");
-  v("n", value.n, "Samples.", from_zero);
-}
 
 void describe_difference(Visitor& v, Setting& setting) {
   setting.values.resize(2);
@@ -105,7 +98,7 @@ const deck::Criterion* criterion_for(const std::vector<deck::Criterion>& criteri
   constexpr double none = std::numeric_limits<double>::infinity();
   const deck::Criterion* strictest = nullptr;
   for (const deck::Criterion& criterion : criteria) {
-    if (criterion.metric != key.metric || !criterion.covers(key.order, key.phase)) continue;
+    if (!criterion.judges(key.metric, key.order, key.phase)) continue;
     if (strictest == nullptr || criterion.max.value_or(none) < strictest->max.value_or(none)) {
       strictest = &criterion;
     }

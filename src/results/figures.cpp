@@ -8,8 +8,8 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "results/checks.hpp"
 #include "results/describe.hpp"
+#include "results/metrics.hpp"
 
 namespace overlap::results {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "base/sha256.hpp"
 #include "deck/fields.hpp"
-#include "results/checks.hpp"
+#include "results/metrics.hpp"
 
 namespace overlap::results {
 namespace {
@@ -105,12 +105,10 @@ void tell_decks_apart(std::vector<Device>& devices) {
 
 /// See fleet_of().
 void judge_by(const Reference& reference, Device& device) {
-  std::set<FigureKey> due;  // figures whose checks the run left undecided
-  for (const Reason& reason : device.reasons) {
-    if (reason.undecided) due.insert(*reason.undecided);
-  }
-  std::erase_if(device.reasons, [](const Reason& reason) { return reason.undecided.has_value(); });
-  using enum base::ExitCode;
+  // What the run left undecided is decided here, if it was measured.
+  std::erase_if(device.reasons, [&](const Reason& reason) {
+    return reason.undecided && find(device, *reason.undecided) != nullptr;
+  });
   bool judged = device.figures.empty();
   std::string missing = reference.path +
                         " judges nothing: no criterion with a reference is about a figure that "
@@ -123,36 +121,25 @@ void judge_by(const Reference& reference, Device& device) {
     // How much worse it may be, once per criterion; empty: the tolerance of the reference.
     std::vector<std::optional<double>> parts;
     for (const deck::Criterion& criterion : device.referenced) {
-      const bool is_judged =
-          criterion.metric == key.metric && criterion.covers(key.order, key.phase);
-      if (is_judged) parts.push_back(criterion.below);
+      if (criterion.judges(key.metric, key.order, key.phase)) parts.push_back(criterion.below);
     }
-    const bool needs_entry = due.erase(key) > 0 || !parts.empty();
-    if (parts.empty() && (needs_entry || (device.referenced.empty() && is_compared(device, key)))) {
-      parts.emplace_back();
-    }
-    if (parts.empty()) continue;
-    const Subject subject = subject_of(device.machine, key);
-    const Entry* const entry = find(reference, subject);
-    if (entry == nullptr) {
-      missing = missing_entry(reference, subject);
-      if (needs_entry) add(inconclusive, missing, key.phase);
-      continue;
-    }
+    if (device.referenced.empty() && is_compared(device, key)) parts.emplace_back();
     for (const std::optional<double> below : parts) {
       Check check{.metric = key.metric, .order = key.order, .value = value};
-      limit_by(reference, *entry, below, check);
+      limit_by(reference, subject_of(device.machine, key), below, check);
+      if (!check.reason.empty()) {
+        missing = check.reason;
+        if (!device.referenced.empty()) add(base::ExitCode::inconclusive, missing, key.phase);
+        break;
+      }
       check.reason = unjudgeable;
       check.verdict =
-          check.reason.empty() ? judge(value, check.at_least, check.limit) : Verdict::inconclusive;
+          unjudgeable.empty() ? judge(value, check.at_least, check.limit) : Verdict::inconclusive;
       judged = true;
       if (decides(check)) add(code_of(check.metric, check.verdict), check_text(check), key.phase);
     }
   }
-  for (const FigureKey& key : due) {
-    add(inconclusive, name_with_phase(key) + " was not measured", key.phase);
-  }
-  if (!judged) add(inconclusive, missing, {});
+  if (!judged) add(base::ExitCode::inconclusive, missing, {});
 }
 
 void add_drivers(const std::vector<Device>& devices, Group& group) {

@@ -31,6 +31,16 @@ void describe_member(Visitor& v, Member& member) {
   v("uuid", member.unit, "UUID, or what stands for it.");
 }
 
+/// What like devices have in common.
+void describe_kind(Visitor& v, Subject& machine, std::string& deck_name, std::string& build) {
+  v("device", machine.device, "Name of the device; on host back ends the processor.");
+  v("link", machine.link, "Generation and width of the link; null: none, or unknown.");
+  v("backend", machine.backend, "Default execution space.");
+  v("deck", machine.deck, "Identity of the deck.");
+  v("deck_name", deck_name, "Name of the deck.");
+  v("build", build, "Version and commit of the program.");
+}
+
 /// The verdict and the exit code of something; files of earlier versions lack the code of reasons.
 void describe_code(Visitor& v, base::ExitCode& code, const char* help) {
   using enum base::ExitCode;
@@ -46,10 +56,7 @@ void describe_code(Visitor& v, base::ExitCode& code, const char* help) {
 
 void describe(Visitor& v, DeviceFigure& figure) {
   describe_key(v, figure.key);
-  v("median", figure.value.median, "Median of its samples.");
-  v("lo", figure.value.lo, "Lower end of the 95 % interval of the median.");
-  v("hi", figure.value.hi, "Upper end of it.");
-  v("n", figure.value.n, "Samples.", from_zero);
+  describe_value(v, figure.value);
 }
 
 void describe(Visitor& v, Reason& reason) {
@@ -68,12 +75,7 @@ void describe(Visitor& v, Device& device) {
   v("host", device.host, "Host name.");
   v("uuid", device.unit, "UUID, or else the PCI address, rankN, or the host's name.");
   v("slot", device.slot, "PCI address, or rank; null: unknown.", TextOrNull());
-  v("device", device.machine.device, "Name of the device; on host back ends the processor.");
-  v("link", device.machine.link, "Generation and width of the link; null: none, or unknown.");
-  v("backend", device.machine.backend, "Default execution space.");
-  v("deck", device.machine.deck, "Identity of the deck.");
-  v("deck_name", device.deck_name, "Name of the deck.");
-  v("build", device.build, "Version and commit of the program.");
+  describe_kind(v, device.machine, device.deck_name, device.build);
   v("driver", device.driver, "Version of the driver; null: unknown.", TextOrNull());
   v("started", device.started, "When the program started, UTC.");
   base::ExitCode code = exit_code_of(device);
@@ -126,12 +128,7 @@ void describe(Visitor& v, NodeTotal& node) {
 }
 
 void describe(Visitor& v, Group& group) {
-  v("device", group.machine.device, "Name of the devices.");
-  v("link", group.machine.link, "Generation and width of their links; null: none, or unknown.");
-  v("backend", group.machine.backend, "Default execution space.");
-  v("deck", group.machine.deck, "Identity of the deck.");
-  v("deck_name", group.deck_name, "Name of the deck.");
-  v("build", group.build, "Version and commit of the program.");
+  describe_kind(v, group.machine, group.deck_name, group.build);
   derived(v, "devices", group.devices.size(), "Devices with figures.", above_zero);
   v("numbers", group.devices, "Their places in `devices`, from 0.", from_zero, added);
   v("drivers", group.drivers, "Drivers, the most frequent first.");

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "base/units.hpp"
@@ -14,12 +14,12 @@ namespace overlap::results {
 namespace {
 
 /// The name of a host without its domain.
-std::string_view label(std::string_view name) { return name.substr(0, name.find('.')); }
+std::string label(const std::string& name) { return name.substr(0, name.find('.')); }
 
 using Names = std::set<std::string>;
 
 /// The ranks of one launch that have a result with one deck.
-struct FoundRanks {
+struct Launch {
   struct Node {
     int local_ranks = 0;  ///< as announced; 0: not
     Names devices;
@@ -30,56 +30,46 @@ struct FoundRanks {
   std::map<std::string, Node> nodes;  ///< by host
 };
 
-/// The first numbers below `count` for which `has` does not hold.
-std::vector<int> numbers_without(int count, const std::function<bool(int)>& has) {
+/// The first numbers below `count` that were not found.
+std::vector<int> numbers_without(int count, const std::set<int>& found) {
   std::vector<int> numbers;
   for (int number = 0; number < count && numbers.size() < most_ranks; ++number) {
-    if (!has(number)) numbers.push_back(number);
+    if (!found.contains(number)) numbers.push_back(number);
   }
   return numbers;
 }
 
-std::vector<MissingDevices> missing_of(const FoundRanks& found) {
-  // Without an id, launches on other nodes look like one: each rank then has as many hosts.
-  int launches = 1;
-  std::map<int, int> hosts;  // by rank
-  for (const auto& [host, node] : found.nodes) {
-    for (const int rank : node.ranks) launches = std::max(launches, ++hosts[rank]);
-  }
+std::vector<MissingDevices> missing_of(const Launch& launch) {
   std::vector<MissingDevices> missing;
-  const std::int64_t expected = std::int64_t{launches} * found.ranks;
-  std::int64_t others = expected;
-  for (const auto& [host, node] : found.nodes) {
+  std::set<int> found;
+  std::int64_t others = launch.ranks;
+  for (const auto& [host, node] : launch.nodes) {
+    found.insert(node.ranks.begin(), node.ranks.end());
     const auto devices = static_cast<int>(node.devices.size());
-    others -= node.local_ranks > 0 ? node.local_ranks : static_cast<int>(node.ranks.size());
+    others -= node.local_ranks > 0 ? node.local_ranks : std::ssize(node.ranks);
     if (devices >= node.local_ranks) continue;
-    const auto has = [&](int rank) { return node.ranks_of_node.contains(rank); };
-    missing.push_back({host,
-                       node.local_ranks - devices,
-                       node.local_ranks,
-                       {},
-                       numbers_without(node.local_ranks, has)});
+    missing.push_back({.host = host,
+                       .missing = node.local_ranks - devices,
+                       .expected = node.local_ranks,
+                       .local_ranks = numbers_without(node.local_ranks, node.ranks_of_node)});
   }
-  if (others > 0) missing.push_back({.host = "", .missing = others, .expected = expected});
-  if (missing.size() != 1) return missing;  // whose rank is whose is not known
-  missing[0].ranks =
-      numbers_without(found.ranks, [&](int rank) { return hosts[rank] == launches; });
+  if (others > 0) missing.push_back({.host = "", .missing = others, .expected = launch.ranks});
+  // Of several, whose rank is whose is not known.
+  if (missing.size() == 1) missing[0].ranks = numbers_without(launch.ranks, found);
   return missing;
 }
 
 /// The launches with one deck, by id, ranks and, where it has only one node, host.
-using Launches = std::map<std::array<std::string, 3>, FoundRanks>;
+using Launches = std::map<std::array<std::string, 3>, Launch>;
 
 /// Whether a later launch found as many ranks on the host, or on one of the hosts.
-bool is_superseded(const FoundRanks& found, const std::string& host, const Launches& all) {
-  return std::ranges::any_of(all, [&](const auto& launch) {
-    const FoundRanks& other = launch.second;
-    if (other.started <= found.started) return false;
-    return std::ranges::any_of(found.nodes, [&](const auto& node) {
-      const auto again = other.nodes.find(node.first);
-      if (again == other.nodes.end() || (!host.empty() && node.first != host)) return false;
-      return host.empty() ? other.ranks >= found.ranks
-                          : again->second.local_ranks >= node.second.local_ranks;
+bool is_superseded(const MissingDevices& missing, const Launch& launch, const Launches& all) {
+  const bool unknown = missing.host.empty();
+  return std::ranges::any_of(all | std::views::values, [&](const Launch& other) {
+    if (other.started <= launch.started) return false;
+    return std::ranges::any_of(other.nodes, [&](const auto& node) {
+      const bool again = unknown ? launch.nodes.contains(node.first) : missing.host == node.first;
+      return again && (unknown ? other.ranks : node.second.local_ranks) >= missing.expected;
     });
   });
 }
@@ -90,19 +80,19 @@ std::map<std::array<std::string, 3>, Launches> launches_by_deck(
   for (const Device& device : devices) {
     const auto [id, step, rank, ranks] = device.job.value_or(base::Job());
     if (!rank || ranks.value_or(1) == 1) continue;
-    const int local_ranks = device.placement ? device.placement->local_ranks : 0;
-    const std::string launch = id.value_or("") + " " + step.value_or("") + " " +
-                               (device.placement ? device.placement->launch : "");
+    const base::Placement placement = device.placement.value_or(base::Placement());
+    const int local_ranks = device.placement ? placement.local_ranks : 0;
     const bool one_node = *ranks <= local_ranks;
-    FoundRanks& found = by_deck[{device.deck_name, device.machine.deck, device.criteria}]
-                               [{launch, std::to_string(*ranks), one_node ? device.host : ""}];
-    found.started = std::max(found.started, device.started);
-    found.ranks = *ranks;
-    FoundRanks::Node& node = found.nodes[device.host];
+    Launch& launch = by_deck[{device.deck_name, device.machine.deck, device.criteria}]
+                            [{id.value_or("") + " " + step.value_or("") + " " + placement.launch,
+                              std::to_string(*ranks), one_node ? device.host : ""}];
+    launch.started = std::max(launch.started, device.started);
+    launch.ranks = *ranks;
+    Launch::Node& node = launch.nodes[device.host];
     node.local_ranks = std::max(node.local_ranks, local_ranks);
     node.devices.insert(device.device());
     node.ranks.insert(*rank);
-    node.ranks_of_node.insert(device.placement ? device.placement->local_rank : 0);
+    node.ranks_of_node.insert(placement.local_rank);
   }
   return by_deck;
 }
@@ -127,17 +117,16 @@ void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
     if (known.missing < missing.missing) known = std::move(missing);
   };
   for (const auto& [deck, launches] : launches_by_deck(fleet.devices)) {
-    for (const auto& [key, found] : launches) {
-      for (const MissingDevices& missing : missing_of(found)) {
-        if (!is_superseded(found, missing.host, launches)) add(missing, key[0] + "\n" + key[1]);
+    for (const auto& [key, launch] : launches) {
+      for (const MissingDevices& missing : missing_of(launch)) {
+        if (!is_superseded(missing, launch, launches)) add(missing, key[0] + "\n" + key[1]);
       }
     }
   }
-  std::map<std::string_view, std::map<std::string, Names>> hosts;  // by label
+  std::map<std::string, std::map<std::string, Names>> hosts;  // by label
   for (const Device& device : fleet.devices) {
     hosts[label(device.host)][device.host].insert(device.device());
   }
-  std::set<std::string_view> known;
   for (const auto& [name, count] : expected) {
     const auto denotes = [&, &wanted = name](const auto& host) {
       return wanted == host.first || wanted == label(wanted) || host.first == label(host.first);
@@ -147,7 +136,7 @@ void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
     if (found != alike.end()) {
       const auto missing = count - std::ssize(found->second);
       add({.host = found->first, .missing = missing, .expected = count}, "");
-    } else if (known.insert(name).second) {
+    } else if (std::ranges::find(fleet.missing, name) == fleet.missing.end()) {
       fleet.missing.push_back(name);
     }
   }

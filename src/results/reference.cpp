@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "base/text.hpp"
@@ -158,45 +159,34 @@ std::map<std::string, Reference> load_references(const deck::Deck& deck, const s
 }
 
 std::string to_yaml(const Reference& reference, const std::string& how) {
-  std::string text =
-      fmt::format("# {}\nschema: {}\nentries:\n",
-                  base::replaced(base::safe_lines(how), "\n", "\n# "), reference_schema);
-  for (const Entry& entry : reference.entries) {
-    const char* indent = "  - ";
-    const Json keys = describe::write(entry);
-    for (const auto& [key, value] : keys.items()) {
-      text += fmt::format("{}{}: {}\n", std::exchange(indent, "    "), key,
-                          describe::spell(value, true));
-    }
-  }
-  return text;
+  std::vector<Entry> entries = reference.entries;
+  return describe::map_to_yaml([&](Visitor& v) { describe_entries(v, entries); },
+                               base::safe_lines(how));
 }
 
-const Entry* find(const Reference& reference, const Subject& subject) {
+void limit_by(const Reference& reference, const Subject& subject, std::optional<double> below,
+              Check& check) {
+  check.at_least = deck::row_of(check.metric).better == deck::Better::more;
+  check.limit = std::numeric_limits<double>::quiet_NaN();
   const auto entry = std::ranges::find(reference.entries, subject, &Entry::subject);
-  return entry == reference.entries.end() ? nullptr : &*entry;
-}
-
-std::string missing_entry(const Reference& reference, const Subject& subject) {
+  if (entry != reference.entries.end()) {
+    const double part = below.value_or(entry->tolerance);
+    check.limit = entry->value * (check.at_least ? 1 - part : 1 + part);
+    check.source = LimitSource{reference.path, entry->value, part};
+    return;
+  }
   const std::vector<std::string> wanted = texts(subject);
   std::string near = "it has no entries";
   std::size_t least = SIZE_MAX;
-  for (const Entry& entry : reference.entries) {
-    std::vector<std::string> other = texts(entry.subject);
-    std::erase_if(other, [&](const auto& text) { return std::ranges::count(wanted, text) > 0; });
-    if (other.size() >= least) continue;
-    least = other.size();
-    near = fmt::format("the nearest is for {}", fmt::join(other, ", "));
+  for (const Entry& other : reference.entries) {
+    std::vector<std::string> others = texts(other.subject);
+    std::erase_if(others, [&](const auto& text) { return std::ranges::count(wanted, text) > 0; });
+    if (others.size() >= least) continue;
+    least = others.size();
+    near = fmt::format("the nearest is for {}", fmt::join(others, ", "));
   }
-  return fmt::format("{} has no entry for {}; {}", reference.path, fmt::join(wanted, ", "), near);
-}
-
-void limit_by(const Reference& reference, const Entry& entry, std::optional<double> below,
-              Check& check) {
-  const double part = below.value_or(entry.tolerance);
-  check.at_least = deck::row_of(check.metric).better == deck::Better::more;
-  check.limit = entry.value * (check.at_least ? 1 - part : 1 + part);
-  check.source = LimitSource{reference.path, entry.value, part};
+  check.reason =
+      fmt::format("{} has no entry for {}; {}", reference.path, fmt::join(wanted, ", "), near);
 }
 
 double tolerance_of(double median, double mad, std::size_t n) {

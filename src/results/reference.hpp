@@ -68,15 +68,10 @@ std::map<std::string, Reference> load_references(const deck::Deck& deck, const s
 /// origin, one or more lines.
 std::string to_yaml(const Reference& reference, const std::string& how);
 
-/// The entry of a subject; null: none.
-const Entry* find(const Reference& reference, const Subject& subject);
-
-/// Explains a missing entry: the subject, and how the nearest entry differs.
-std::string missing_entry(const Reference& reference, const Subject& subject);
-
-/// Sets the limit of a check of the entry's metric: worse than the entry by the part `below`, or
-/// else by its own tolerance.
-void limit_by(const Reference& reference, const Entry& entry, std::optional<double> below,
+/// Sets the limit of a check from the entry of its subject: worse than the entry by the part
+/// `below`, or else by its own tolerance. Without an entry there is no limit: the reason names the
+/// subject, and how the nearest entry differs.
+void limit_by(const Reference& reference, const Subject& subject, std::optional<double> below,
               Check& check);
 
 /// Relative tolerance of a reference that covers the spread of `n` devices: three standard

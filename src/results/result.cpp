@@ -4,8 +4,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
+#include "base/text.hpp"
 #include "deck/fields.hpp"
 #include "results/describe.hpp"
 #include "results/metrics.hpp"
@@ -23,24 +25,6 @@ namespace {
 /// Every key of a deck.
 struct DeckKeys : Values {
   describe::Values values() const { return {"a deck", deck::resolved_schema()}; }
-};
-
-/// Names and values in the order in which they were chosen.
-struct Pairs {
-  using Type = Choices;
-  void read(const describe::Reader& reader, Choices& into) const {
-    into.clear();
-    for (const std::string& key : reader.keys()) into.emplace_back(key, reader.at(key).text());
-  }
-  Json write(const Choices& choices) const {
-    Json json = Json::object();
-    for (const auto& [name, value] : choices) json[name] = value;
-    return json;
-  }
-  describe::Values values() const {
-    return {"a map of choices",
-            {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}};
-  }
 };
 
 }  // namespace
@@ -208,7 +192,8 @@ void describe(Visitor& v, Point& point) {
 namespace {
 
 void describe_choices(Visitor& v, Part& part) {
-  v("choices", part.choices, "What the program chose where the deck leaves it open.", Pairs());
+  v("choices", part.choices, "What the program chose where the deck leaves it open.",
+    describe::Named<describe::Text, Choices>{});
   v("balance", part.balance, "Of a balanced intensity; null: the deck has repeats.");
   v("layout", part.layout, "How the data are cut; null: a custom list, or a sweep.", added);
 }
@@ -271,6 +256,13 @@ void describe(Visitor& v, Result& result) {
   v("exit_code", result.code, "Exit code of this result.", CodeNumber());
 }
 
+void describe_value(Visitor& v, base::Summary& value) {
+  v("median", value.median, "Median of its samples.");
+  v("lo", value.lo, "Lower end of its 95 % interval.");
+  v("hi", value.hi, "Upper end of its 95 % interval.");
+  v("n", value.n, "Samples.", from_zero);
+}
+
 std::string Point::name() const {
   if (phase == deck::Phase::together) return "together";
   std::string name;
@@ -329,6 +321,54 @@ std::vector<PointRuns> Result::by_point() const {
 
 bool PointRuns::ran() const {
   return std::ranges::any_of(runs, [](const Run* run) { return run->ran(); });
+}
+
+void append(Result& result, std::size_t number, Part part) {
+  const bool together = part.point.phase == deck::Phase::together;
+  for (auto& [name, value] : part.choices) {
+    const auto known = std::ranges::find(result.choices, name, &Choices::value_type::first);
+    if (known == result.choices.end()) {
+      result.choices.emplace_back(name, value);
+    } else if (known->second != value) {
+      known->second = "differs from point to point";
+    }
+  }
+  if (together) {
+    result.together = Together{part.device, part.window};
+    if (!result.balance) result.balance = part.balance;
+  } else if (!result.sweeps()) {
+    result.balance = part.balance;
+    result.device = part.device;
+  }
+  if (result.sweeps()) part.point.device = part.device;
+  if (!result.sweeps() && !result.layout) result.layout = part.layout;
+  result.verified_runs += part.verified_runs;
+  result.reference_s += part.reference_s;
+  std::ranges::move(part.runs, std::back_inserter(result.runs));
+  std::ranges::move(part.findings, std::back_inserter(result.findings));
+  std::ranges::move(part.checks, std::back_inserter(result.checks));
+  if (result.error.empty()) result.error = part.error;
+  result.interrupted = result.interrupted || part.interrupted;
+  result.code = base::worst(result.code, part.exit_code());
+  result.verdict = verdict_of(result.code);
+  result.points[number] = std::move(part.point);
+}
+
+void fail(Result& result, base::ExitCode code, const std::string& text) {
+  if (result.error.empty()) result.error = text;
+  result.code = base::worst(result.code, code);
+  result.verdict = verdict_of(result.code);
+}
+
+std::string to_json(const std::vector<Result>& results, int indent) {
+  Json all = Json::array();
+  for (const Result& result : results) all.push_back(describe::write(result));
+  const Json document = results.size() == 1 ? all.front() : Json{{"results", all}};
+  return json_text(document, indent) + "\n";
+}
+
+std::string json_text(const Json& json, int indent) {
+  return base::safe_lines(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace overlap::results

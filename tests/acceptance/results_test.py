@@ -87,7 +87,7 @@ class Results(TestCase):
         prediction, note = self.folder / "p.json", self.folder / "note.json"
         self.assert_clean(run(self.path, "--predict=host", "--json", prediction))
         note.write_text("{}")
-        for file, message in ((prediction, "found a prediction"), (note, "found no schema"), (self.path, "no valid JSON")):
+        for file, message in ((prediction, "found a prediction"), (note, "schema: found nothing"), (self.path, "no valid JSON")):
             self.assert_error(run("baseline", "-o", self.folder / "new.yaml", self.first, file), 1, message)
         wrong = self.folder / "wrong.json"
         limit = "--set=acceptance=[{metric: max_error, max: 0}]"

@@ -5,9 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/comparison_report.hpp"
-#include "report/lines.hpp"
-#include "results/checks.hpp"
+#include "report/reports.hpp"
+#include "report/writers.hpp"
 #include "results/metrics.hpp"
 
 namespace overlap::results {

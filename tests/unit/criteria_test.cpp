@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "experiment/judge.hpp"
-#include "report/lines.hpp"
 #include "report/writers.hpp"
 #include "results.hpp"
 

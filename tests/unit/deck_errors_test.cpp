@@ -473,14 +473,12 @@ TEST(DeckErrors, TasksThatWaitForEachOther) {
   expect_messages({
       {tasks({task("A", "B"), task("B", "A")}),
        {},
-       "@:4:64: workload.tasks[0].after: found a cycle, in which A waits for itself; allowed: "
-       "tasks "
-       "that do not wait for each other"},
+       "@:4:64: workload.tasks[0].after: found a cycle, for which A waits; allowed: tasks that do "
+       "not wait for each other"},
       {tasks({task("A", "C"), task("D", "C"), task("C", "B"), task("B", "D")}),
        {},
-       "@:6:64: workload.tasks[2].after: found a cycle, in which C waits for itself; allowed: "
-       "tasks "
-       "that do not wait for each other"},
+       "@:4:64: workload.tasks[0].after: found a cycle, for which A waits; allowed: tasks that do "
+       "not wait for each other"},
   });
 }
 
@@ -1526,18 +1524,6 @@ TEST(DeckErrors, Limits) {
        {},
        "@:3:40: acceptance[0].min: found '50 ms'; allowed: a non-negative rate, such as 90 "
        "(GB/s), 90 GB/s or 300 MB/s; units: TB/s, GB/s, MB/s, kB/s, B/s"},
-      {criteria("[{metric: time, max: 1,5 ms}]"),
-       {},
-       "@:3:34: acceptance[0].max: found '1,5 ms'; a decimal comma is not allowed; did you mean "
-       "'1.5 ms'?"},
-      {criteria("[{metric: time, max: '1,5 ms'}]"),
-       {},
-       "@:3:34: acceptance[0].max: found '1,5 ms'; allowed: a non-negative time, such as 0.005 "
-       "(seconds), 5 ms or 50 us; a decimal comma is not allowed; did you mean '1.5 ms'?"},
-      {increment("host_work:\n  per_chunk: 1,5 ms\n"),
-       {},
-       "@:3:14: host_work.per_chunk: found '1,5 ms'; allowed: a time above 0 and up to 100 s, such "
-       "as 0.005 (seconds), 5 ms or 50 us; a decimal comma is not allowed; did you mean '1.5 ms'?"},
       {criteria("[{metric: max_error, max: 1e-6 s}]"),
        {},
        "@:3:39: acceptance[0].max: found '1e-6 s'; allowed: a non-negative number or percentage"},

@@ -390,12 +390,6 @@ TEST(Fleet, ANodeWithoutAnyResultIsMissedByTheOthers) {
   EXPECT_THAT(fleet(alone).missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}}));
 }
 
-TEST(Fleet, LaunchesWithoutPlacementAreToldApartByTheirHosts) {
-  auto both = ranks("n1", 8, -1) + ranks("n2", 8, 3);
-  for (Device& one : both) one.placement.reset();
-  EXPECT_THAT(fleet(both).missing_devices, ElementsAre(MissingDevices{"", 1, 16, {3}, {}}));
-}
-
 TEST(Fleet, RanksOnOneDeviceAreOneDevice) {
   auto all = ranks("n1", 3, -1);
   all[2].unit = all[1].unit;
@@ -581,7 +575,7 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   Device unmeasured = open;
   unmeasured.figures.clear();
   EXPECT_EQ(fleet({unmeasured}, {}, &strict).devices[0].reasons.at(0).text,
-            "throughput of by_engine, alone was not measured");
+            "no --reference was given");
   open.referenced = {{.metric = Metric::throughput, .order = {}, .min = {}, .max = {}}};
   open.referenced[0].below = 0.1;  // the deck's own tolerance
   EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::pass);

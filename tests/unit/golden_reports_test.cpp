@@ -4,8 +4,7 @@
 #include "base/version.hpp"
 #include "experiment/judge.hpp"
 #include "golden.hpp"
-#include "report/lines.hpp"
-#include "report/list.hpp"
+#include "report/reports.hpp"
 #include "report/writers.hpp"
 #include "results.hpp"
 

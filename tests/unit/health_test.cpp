@@ -3,8 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/lines.hpp"
-#include "report/list.hpp"
+#include "report/reports.hpp"
 #include "report/writers.hpp"
 #include "results.hpp"
 

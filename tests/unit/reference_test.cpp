@@ -7,8 +7,8 @@
 #include "deck/fields.hpp"
 #include "deck_file.hpp"
 #include "experiment/judge.hpp"
-#include "report/lines.hpp"
-#include "results/checks.hpp"
+#include "report/writers.hpp"
+#include "results/metrics.hpp"
 #include "results/read_files.hpp"
 
 namespace overlap::results {
@@ -240,8 +240,8 @@ TEST(ReferenceFile, ReadsWhatItWrites) {
   rate.metric = Metric::d2h_rate;
   reference.entries = {full, entry(rate, 5, 0.05)};
   const std::string text = to_yaml(reference, "By hand\nfor a test");
-  EXPECT_THAT(text, HasSubstr("# By hand\n# for a test\nschema: overlap-reference/1\nentries:\n"
-                              "  - device: NVIDIA H200\n    link: gen5 x16\n"));
+  EXPECT_THAT(text, HasSubstr("# By hand\n# for a test\nschema: overlap-reference/1"));
+  EXPECT_THAT(text, HasSubstr("\n  - device: NVIDIA H200\n    link: gen5 x16\n"));
   EXPECT_THAT(text, HasSubstr("    value: 96.12346\n    unit: GB/s\n    tolerance: 3.15 %\n"));
   const overlap::DeckFile file(text, "reference.yaml");
   const Reference read = load_reference(file.path());
@@ -558,10 +558,10 @@ void end(Json& file, int code, const char* verdict) {
 
 TEST(ReadResult, NamesFileAndField) {
   const std::vector<std::pair<void (*)(Json&), std::string>> cases = {
-      {[](Json& f) { f = Json::array(); },
-       "a.json: found no schema; allowed: a result file, schema overlap-result/2"},
+      {[](Json& f) { f = Json::array(); }, "a.json: result file: found a list; allowed: a map"},
       {[](Json& f) { f["schema"] = "overlap-result/1"; },
-       "a.json: found 'overlap-result/1'; allowed: a result file, schema overlap-result/2"},
+       "a.json: schema: found 'overlap-result/1'; allowed: overlap-result/2; did you mean "
+       "'overlap-result/2'?"},
       {[](Json& f) { f["deck"].erase("identity"); },
        "a.json: deck.identity: found nothing; allowed: a name"},
       {[](Json& f) { f["runs"][1]["samples_s"][0] = "fast"; },

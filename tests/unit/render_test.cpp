@@ -334,7 +334,6 @@ Chart rates(bool many) {
     }
     return chart;
   }
-  for (const int x : {1, 2, 4, 8, 16, 32, 64}) chart.x.ticks.emplace_back(x, std::to_string(x));
   for (const auto& [name, factor] :
        {std::pair{"sequential", 8.0}, {"depth_first", 5.0}, {"by_engine", 4.6}}) {
     auto& series = chart.series.emplace_back();

@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiment/part.hpp"
-#include "report/run_report.hpp"
-#include "results/checks.hpp"
+#include "experiment/judge.hpp"
+#include "report/reports.hpp"
 #include "results/metrics.hpp"
 
 /// Results by hand, made as the program makes them: runs, their metrics, checks, points.

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "generated.hpp"
-#include "report/lines.hpp"
 #include "report/writers.hpp"
 #include "results/metrics.hpp"
 

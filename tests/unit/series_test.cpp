@@ -1,7 +1,7 @@
-#include "experiment/series.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "experiment/run.hpp"
 
 /// What is kept of a long run.
 namespace overlap::experiment {

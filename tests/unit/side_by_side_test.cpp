@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/comparison_report.hpp"
+#include "report/reports.hpp"
 #include "results/compare.hpp"
 #include "results/metrics.hpp"
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-#include "results/checks.hpp"
+#include "results/metrics.hpp"
 
 /// When repetitions end, and what that does to the interval: simulated samples with fixed seeds.
 namespace overlap::experiment {

@@ -15,7 +15,6 @@
 #include "deck_file.hpp"
 #include "generated.hpp"
 #include "report/journal.hpp"
-#include "report/lines.hpp"
 #include "report/writers.hpp"
 #include "results.hpp"
 #include "schedule/build.hpp"

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "experiment/diagnosis.hpp"
 #include "hand_schedule.hpp"
-#include "report/lines.hpp"
 #include "report/writers.hpp"
 #include "results.hpp"
 

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiment/plan.hpp"
+#include "report/block.hpp"
+#include "report/junit.hpp"
+#include "results/compare.hpp"
+#include "results/fleet.hpp"
+#include "results/metrics.hpp"
+
+/// The builders of reports, one per subject: the terminal shows their blocks piece by piece, a page
+/// at once.
+namespace overlap::report {
+
+// Runs and sweeps.
+
+using Results = std::vector<results::Result>;
+
+/// Machine, workload, chunks, memory, and all choices of the program; `planned`: as far as known
+/// before anything runs. A sweep: its points.
+Blocks heading(const results::Result& result, const results::Part& planned);
+
+/// Tables, timelines, findings, and criteria of all phases; of a sweep one row per point, the best
+/// point and the knee. Ends with the conclusion.
+Blocks findings(const results::Result& result);
+
+/// The verdict with its reasons; `named`: with the name of the deck. Empty for predictions that
+/// pass. `with_errors`: also those that a terminal has shown.
+Blocks verdict(const results::Result& result, bool named, bool with_errors);
+
+/// Everything about some results.
+Report report(const Results& results);
+
+/// All timelines, measured above predicted, as an SVG file.
+std::string svg(const Results& results);
+
+/// One line per order with wrong data: order, chunk, array, index, expected, found.
+std::string wrong_data(const results::Part& part);
+
+/// "depth_first", "auto (breadth_first)", "depth_first on h200".
+std::string order_label(const results::Run& run);
+
+/// Names and values.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+/// A device and what it can do.
+Facts device_facts(const base::DeviceInfo& device, bool gpu);
+void add_facts(Blocks& blocks, const Facts& facts);
+/// Blocks of a sweep's points.
+void add_sweep(Blocks& blocks, const results::Result& result);
+
+// The tables of a phase.
+
+using Phase = results::PointRuns;
+
+/// One row per measured order.
+void add_orders(Blocks& blocks, const Phase& phase);
+/// One row per predicted order, two columns per device.
+void add_predictions(Blocks& blocks, const Phase& phase);
+/// Host work, disturbances, issuing, products, rates, bounds, link, health, findings; nothing where
+/// nothing ran.
+void add_details(Blocks& blocks, const Phase& phase);
+/// The criteria; checks that differ in order alone and pass are one row.
+void add_checks(Blocks& blocks, const Phase& phase);
+
+// Comparisons.
+
+/// Differences, changes and a chart of the ratios for each comparison. Side by side: the columns,
+/// then per deck the differences, a table of all orders and their timelines.
+Report comparison_report(const results::Comparisons& comparisons);
+
+/// Results side by side: one row per deck, order and column. Times in seconds.
+std::string side_by_side_csv(const results::SideBySide& all);
+
+// Fleets.
+
+/// Groups of up to 16 devices: one row per device; larger groups: spread of each figure, slowest
+/// devices and outliers. Then everything that did not pass; equal reasons are shown once. A page
+/// also has all devices and a chart of each figure.
+Report fleet_report(const results::Fleet& fleet);
+
+/// Result lines: OVERLAP_DEVICE per phase of each device, OVERLAP_SLOWEST per compared figure,
+/// OVERLAP_RESULT. With more than 16 devices, unless `all`, OVERLAP_DEVICE only for devices that
+/// did not pass.
+std::string fleet_lines(const results::Fleet& fleet, bool all);
+
+/// Missing hosts and devices, and files that could not be read, each with a line that names it.
+std::vector<JunitCase> faults(const results::Fleet& fleet);
+
+/// JUnit XML: one suite with one test per device, missing host, host with missing devices
+/// and broken file.
+std::string fleet_junit(const results::Fleet& fleet);
+
+// What the program says without running anything.
+
+/// All tasks of a schedule: --dry-run.
+std::string schedule_table(const experiment::Case& planned);
+
+/// Column and cell: values of swept keys, then tasks and lanes of each order.
+using PointRow = std::vector<std::pair<std::string, std::string>>;
+
+/// --dry-run of a sweep: the row of a point and the table of all points, of which some may lack
+/// orders.
+PointRow point_row(const experiment::Plan& plan);
+std::string point_table(const std::vector<PointRow>& points);
+
+/// Workloads (with reasons for unavailable ones), issue orders, devices of the model, back end and
+/// devices: --list.
+std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
+                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable);
+
+/// --version.
+std::string version(const base::BuildInfo& build);
+
+}  // namespace overlap::report
