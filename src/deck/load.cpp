@@ -47,17 +47,6 @@ void apply(Document& document, const std::string& text) {
   document.root["sweep"] = std::move(left);
 }
 
-/// Whether the value of a dotted key is a list.
-bool is_list(const std::string& key) {
-  static const Json root = resolved_schema();
-  const Json* schema = &root;
-  for (const std::string& part : describe::parts_of(key)) {
-    if (!schema->contains("properties") || !schema->at("properties").contains(part)) return false;
-    schema = &schema->at("properties").at(part);
-  }
-  return schema->value("type", "") == "array";
-}
-
 /// The combinations of the values of a sweep, with their places; one without values if there is
 /// none. Throws Error{usage}.
 std::vector<std::vector<Reader>> combinations(const Reader& sweep) {
@@ -66,11 +55,6 @@ std::vector<std::vector<Reader>> combinations(const Reader& sweep) {
   }
   std::vector<std::vector<Reader>> points(1);
   for (const std::string& key : sweep.keys()) {
-    if (is_list(key)) {
-      sweep.fail_at_key(key,
-                        "found a list; allowed: keys with a single value; lists cannot be "
-                        "swept");
-    }
     const std::vector<Reader> items =
         sweep.at(key).items("a list of at least one value, such as [1, 2, 4]", 1);
     const std::size_t count = points.size() * items.size();

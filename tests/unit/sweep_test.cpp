@@ -154,13 +154,10 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "@:2:27: workload.kind: found 'increment'; allowed: a map, which can hold the key 'x'"},
       {"sweep: {fleet.phases: [alone]}\n",
        {},
-       "@:2:9: sweep.fleet.phases: found a list; allowed: keys with a single value; lists cannot "
-       "be "
-       "swept"},
+       "@:2:24: fleet.phases: found 'alone'; allowed: a list of alone, together"},
       {"sweep: {issue.orders: [[auto], [sequential]]}\n",
        {},
-       "@:2:9: sweep.issue.orders: found a list; allowed: keys with a single value; lists cannot "
-       "be "
+       "@:2:24: sweep.issue.orders[0]: found a list; allowed: a single value; lists cannot be "
        "swept"},
       {"sweep: {chunks..count: [1]}\n",
        {},
