@@ -6,6 +6,7 @@
 #include <array>
 #include <ranges>
 #include <span>
+#include <sstream>
 
 namespace overlap::base {
 namespace {
@@ -137,6 +138,17 @@ std::string replaced(std::string_view text, std::string_view part, std::string_v
     result.append(text, from, at - from).append(by);
   }
   return result.append(text, from);
+}
+
+std::set<int> numbers(const std::string& list) {
+  std::set<int> all;
+  std::istringstream text(list);
+  for (int first = 0; text >> first; text.ignore()) {
+    int last = first;
+    if (text.peek() == '-') text.ignore() >> last;
+    for (int number = first; number <= last; ++number) all.insert(number);
+  }
+  return all;
 }
 
 std::size_t columns(std::string_view line) {

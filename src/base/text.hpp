@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,9 @@ std::string field_value(std::string_view bytes);
 
 /// The text with `by` in place of each `part`.
 std::string replaced(std::string_view text, std::string_view part, std::string_view by);
+
+/// The numbers of a list such as "0-7,16".
+std::set<int> numbers(const std::string& list);
 
 /// Columns that a line takes on a terminal: 2 for wide characters, 0 for combining ones.
 std::size_t columns(std::string_view line);

@@ -151,12 +151,17 @@ struct Chunks {
   double spread = 16;  ///< ramp: maximum size ratio of the largest to the smallest chunk
 };
 
+/// Instead of the number of a NUMA node: wherever the process puts memory; the node of the device;
+/// the nearest other one.
+inline constexpr int numa_any = -1, numa_local = -2, numa_remote = -3;
+
 struct Memory {
   HostMemory host = HostMemory::pinned;
   std::int64_t ring_slots = 32;              ///< pageable_staged: slots per direction
   std::int64_t ring_bytes = 2 << 20;         ///< pageable_staged: size of a slot
   Transfer transfer = Transfer::staged;      ///< for all orders except the baseline
   std::optional<std::int64_t> device_limit;  ///< bytes
+  int numa = numa_any;                       ///< NUMA node of the host arrays
 };
 
 struct Issue {

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
-#include <sstream>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace overlap::experiment {
@@ -74,18 +73,6 @@ std::optional<Compared> judge_power(const Require& require, const Readings& read
                   limit && usual && std::abs(*limit - *usual) < same_w};
 }
 
-/// The numbers of a list such as "0-7,16".
-std::set<int> numbers(const std::string& list) {
-  std::set<int> all;
-  std::istringstream text(list);
-  for (int first = 0; text >> first; text.ignore()) {
-    int last = first;
-    if (text.peek() == '-') text.ignore() >> last;
-    for (int number = first; number <= last; ++number) all.insert(number);
-  }
-  return all;
-}
-
 std::optional<Compared> judge_numa(const Require& require, const Readings& readings) {
   if (!require.local_numa) return std::nullopt;
   const auto& node = readings.device.numa_node;
@@ -93,7 +80,7 @@ std::optional<Compared> judge_numa(const Require& require, const Readings& readi
   return Compared{
       "CPUs " + readings.cpus,
       fmt::format("among CPUs {} (local to the device's node {})", readings.node_cpus, *node),
-      std::ranges::includes(numbers(readings.node_cpus), numbers(readings.cpus))};
+      std::ranges::includes(base::numbers(readings.node_cpus), base::numbers(readings.cpus))};
 }
 
 std::optional<Compared> judge_driver(const Require& require, const Readings& readings) {

@@ -6,11 +6,13 @@
 #include <set>
 
 #include "base/units.hpp"
+#include "deck/fields.hpp"
 #include "deck/words.hpp"
 #include "lanes/api.hpp"
 #include "lanes/perform.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
+#include "measure/numa.hpp"
 #include "measure/sampling.hpp"
 #include "measure/session.hpp"
 #include "model/predict.hpp"
@@ -179,8 +181,15 @@ struct Probe {
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), shown({}, hooks), device());
     }
-    workload =
-        workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
+    bench.numa_node = wanted_node(deck, session.device);
+    workload = on_node(deck, bench.numa_node, [&] {
+      return workload::make(workload::default_space, deck, draft.costs, device_bytes,
+                            facts.repeats);
+    });
+    if (bench.numa_node) {
+      choose("NUMA", fmt::format("host arrays on node {} ({})", *bench.numa_node,
+                                 deck::spell_numa(deck.memory.numa)));
+    }
     if (!workload.kernel.empty()) choose("kernel", workload.kernel);
     if (!workload.blas.empty()) choose("BLAS", workload.blas);
     bench.executor.emplace(most_lanes(), deck::Issue(), deck.memory);

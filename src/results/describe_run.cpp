@@ -178,11 +178,11 @@ void describe_samples(Visitor& v, Run& run) {
   v("series", series, "Up to 512 stretches of equal time; null: no soak.");
   if (v.reader() != nullptr && series) run.stretches = *series;
   v("issue_s", run.issue,
-    "Until the host had issued all tasks, waits for blocking ones included, seconds; null: not "
-    "run.");
+    "Until all threads of the host had issued their tasks, waits for blocking ones included, "
+    "seconds; null: not run.");
   v("chunk_issue_s", run.chunk_issue_s,
-    "What issuing two copies and a kernel cost the host between the runs, seconds, derived from "
-    "the calls of this run; the prediction uses it. Null: not measured.");
+    "What issuing two copies and a kernel cost their thread between the runs, seconds, derived "
+    "from the calls of this run; the prediction uses it. Null: not measured.");
   auto polls = run.issue ? std::optional(run.polls) : std::nullopt;
   v("polls", polls, "Queries of lanes by the waiting host, in all; null: not run.", from_zero);
   if (v.reader() != nullptr) run.polls = polls.value_or(0);

@@ -168,20 +168,23 @@ TEST(DeckErrors, UnknownKeys) {
        "@:2:10: chunks.size: unknown key; allowed: profile, count, bytes, growth, spread"},
       {increment("memory: {limit: 4}\n"),
        {},
-       "@:2:10: memory.limit: unknown key; allowed: host, transfer, device_limit, ring_slots, "
+       "@:2:10: memory.limit: unknown key; allowed: host, transfer, device_limit, numa, "
+       "ring_slots, "
        "ring_bytes"},
       {increment("memory: {device-limit: 4}\n"),
        {},
-       "@:2:10: memory.device-limit: unknown key; allowed: host, transfer, device_limit, "
+       "@:2:10: memory.device-limit: unknown key; allowed: host, transfer, device_limit, numa, "
        "ring_slots, ring_bytes; did you mean "
        "'device_limit'?"},
       {increment("issue: {order: [sequential]}\n"),
        {},
-       "@:2:9: issue.order: unknown key; allowed: orders, lanes, mechanism, sync, streams; did you "
+       "@:2:9: issue.order: unknown key; allowed: orders, lanes, mechanism, sync, streams, "
+       "threads; did you "
        "mean 'orders'?"},
       {increment("issue: {lane: 4}\n"),
        {},
-       "@:2:9: issue.lane: unknown key; allowed: orders, lanes, mechanism, sync, streams; did you "
+       "@:2:9: issue.lane: unknown key; allowed: orders, lanes, mechanism, sync, streams, threads; "
+       "did you "
        "mean 'lanes'?"},
       {increment("measure: {repetition: 4}\n"),
        {},
@@ -639,6 +642,7 @@ TEST(DeckErrors, WrongTypes) {
       {increment("memory: pinned\n"),
        {},
        "@:2:9: memory: found 'pinned'; allowed: a map with the keys host, transfer, device_limit, "
+       "numa, "
        "ring_slots, ring_bytes"},
       {increment("memory: {device_limit: [none]}\n"),
        {},
@@ -953,7 +957,7 @@ TEST(DeckErrors, Words) {
        "@:2:36: issue.streams: found 'blocking'; allowed: own with issue.mechanism graph (@:2:20)"},
       {increment("issue: {threads: 5}\n"),
        {},
-       "@:2:18: issue.threads: found '5'; allowed: at most 4 with issue.lanes 4 (the default)"},
+       "@:2:18: issue.threads: found '5'; allowed: at most 4 with issue.lanes 4 (by default)"},
       {increment("issue: {threads: 0}\n"),
        {},
        "@:2:18: issue.threads: found '0'; allowed: a whole number from 1 to 64"},
@@ -979,6 +983,18 @@ TEST(DeckErrors, Words) {
        {},
        "@:2:18: issue.threads: found '2'; allowed: 1 with workload.kind dgemm (@:1:18), whose "
        "library is called by one thread"},
+      {increment("memory: {numa: near}\n"),
+       {},
+       "@:2:16: memory.numa: found 'near'; allowed: any, local, remote or the number of a NUMA "
+       "node"},
+      {increment("memory: {numa: 1024}\n"),
+       {},
+       "@:2:16: memory.numa: found '1024'; allowed: any, local, remote or the number of a NUMA "
+       "node"},
+      {increment("memory: {host: managed, numa: 1}\n"),
+       {},
+       "@:2:31: memory.numa: found '1'; allowed: any with memory.host managed (@:2:16), whose "
+       "pages move"},
       {increment("disturb: {at: 0.5}\n"),
        {},
        "@:2:10: disturb.operation: found nothing; allowed: default_stream, malloc, malloc_host, "
@@ -1620,7 +1636,8 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
       {increment("chunks: &c [*c]\n"), {}, "@:2:9: not YAML: found an alias inside its own anchor"},
       {increment("chunks: &c {count: 4}\nmemory: *c\n"),
        {},
-       "@:2:13: memory.count: unknown key; allowed: host, transfer, device_limit, ring_slots, "
+       "@:2:13: memory.count: unknown key; allowed: host, transfer, device_limit, numa, "
+       "ring_slots, "
        "ring_bytes"},
   });
 }
@@ -1729,7 +1746,7 @@ TEST(DeckErrors, OverridesThroughWhatIsNoMap) {
       {good,
        {"issue.orders[0]=depth_first"},
        "--set issue.orders[0]=depth_first: issue.orders[0]: unknown key; allowed: orders, lanes, "
-       "mechanism, sync, streams"},
+       "mechanism, sync, streams, threads"},
       {good,
        {"acceptance[0].min=2"},
        "--set acceptance[0].min=2: acceptance[0]: unknown key; allowed: title, workload, chunks, "

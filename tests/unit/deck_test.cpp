@@ -503,27 +503,28 @@ TEST(DeckFields, OfWorkloads) {
 }
 
 TEST(DeckFields, OfADeck) {
-  EXPECT_EQ(describe::spell(
-                resolved(with("title: T\nacceptance: [{metric: time, order: sequential, max: 1}]\n"
-                              "host_work: {per_chunk: 1 ms}\n"))),
-            "{title: T, workload: {kind: increment, elements: 4194304, type: float32, "
-            "intensity: 1, box: none, array: none, origin: none, pitch: none}, "
-            "chunks: {profile: uniform, count: 4}, "
-            "memory: {host: pinned, transfer: staged, device_limit: none}, "
-            "issue: {orders: [sequential, depth_first, breadth_first], lanes: 4, "
-            "mechanism: streams, sync: stream, streams: own}, host_work: {per_chunk: 0.001}, "
-            "disturb: none, measure: {warmup: 3, repetitions: 10, precision: none, at_most: 200, "
-            "budget: none, duration: none, verify: every}, "
-            "require: {pcie: any, ecc: any, mig: any, processes: any, power_limit: any, "
-            "numa: any, driver: any}, fleet: {phases: [alone, together], deadline: 60}, "
-            "acceptance: [{metric: time, order: sequential, max: 1}]}");
+  EXPECT_EQ(
+      describe::spell(
+          resolved(with("title: T\nacceptance: [{metric: time, order: sequential, max: 1}]\n"
+                        "host_work: {per_chunk: 1 ms}\n"))),
+      "{title: T, workload: {kind: increment, elements: 4194304, type: float32, "
+      "intensity: 1, box: none, array: none, origin: none, pitch: none}, "
+      "chunks: {profile: uniform, count: 4}, "
+      "memory: {host: pinned, transfer: staged, device_limit: none, numa: any}, "
+      "issue: {orders: [sequential, depth_first, breadth_first], lanes: 4, "
+      "mechanism: streams, sync: stream, streams: own, threads: 1}, host_work: {per_chunk: 0.001}, "
+      "disturb: none, measure: {warmup: 3, repetitions: 10, precision: none, at_most: 200, "
+      "budget: none, duration: none, verify: every}, "
+      "require: {pcie: any, ecc: any, mig: any, processes: any, power_limit: any, "
+      "numa: any, driver: any}, fleet: {phases: [alone, together], deadline: 60}, "
+      "acceptance: [{metric: time, order: sequential, max: 1}]}");
   const describe::Json ramp =
       resolved(with("chunks: {bytes: 1 KiB, profile: ramp}\n"
                     "memory: {host: pageable_staged, device_limit: 4 B}\n"
                     "disturb: {operation: malloc}\n"));
   EXPECT_EQ(describe::spell(ramp["chunks"]), "{profile: ramp, bytes: 1024, growth: 2, spread: 16}");
   EXPECT_EQ(describe::spell(ramp["memory"]),
-            "{host: pageable_staged, transfer: staged, device_limit: 4, ring_slots: 32, "
+            "{host: pageable_staged, transfer: staged, device_limit: 4, numa: any, ring_slots: 32, "
             "ring_bytes: 2097152}");
   const std::string required =
       "{pcie: gen4 x8, ecc: off, mig: on, processes: none, power_limit: default, numa: local, "
@@ -641,9 +642,10 @@ TEST(Identity, IsOfWhatRuns) {
   EXPECT_EQ(identity(loaded("chunks: {count: 4}\nworkload: {elements: 4 Ki, kind: increment}\n")),
             same);
   std::set<std::string> others = {same};
-  for (const char* option : {"workload.elements=4097", "chunks.count=5", "memory.host=pageable",
-                             "issue.lanes=3", "issue.orders=[sequential]", "issue.threads=2",
-                             "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
+  for (const char* option :
+       {"workload.elements=4097", "chunks.count=5", "memory.host=pageable", "issue.lanes=3",
+        "issue.orders=[sequential]", "issue.threads=2", "memory.numa=0",
+        "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
     EXPECT_TRUE(others.insert(identity(loaded(text, {option}))).second) << option;
   }
 }
