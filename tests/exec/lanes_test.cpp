@@ -194,7 +194,7 @@ TYPED_TEST(LanesTest, ThreadsIssueAtOnce) {
   int met = 0;
   TestBench<TypeParam> bench(issued_by(4), Order::depth_first, 4,
                              std::make_unique<MeetingLanes<TypeParam>>(4, met));
-  for (const std::uint32_t run : {1, 2, 3}) {
+  for (const std::uint32_t run : {1U, 2U, 3U}) {
     EXPECT_FALSE(bench.run(run).mismatch);
     EXPECT_EQ(met, run == 1 ? 0 : static_cast<int>(run));
   }

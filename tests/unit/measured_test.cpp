@@ -120,6 +120,7 @@ struct Measured {
 };
 
 constexpr Measured random_points[] = {{"h200_random.json", 0.03, 0.1},
+                                      {"h200_random_2.json", 0.03, 0.1},
                                       {"h100_random.json", 0.03, 0.1}};
 
 TEST(Measured, RandomPoints) {

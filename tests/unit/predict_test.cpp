@@ -584,13 +584,17 @@ TEST(EngineRules, ADeviceWithoutTheRateSaysSo) {
 
 TEST(EngineRules, ACopyEngineRestsWhileTwoOfItsQueuesHaveTasks) {
   Device device = device_of(Queues::connection);
-  device.latency.handover_s = 0.5;
+  device.latency.handover_s = 0.04;
   // At the end of the first copy lanes 1 and 2 have copies, at the end of the second only lane 2.
   EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(1, 1)}, device),
-              ElementsAre("H2D 0-1", "H2D 1.5-2.5", "H2D 2.5-3.5", "SM 2.5-3.5"));
+              ElementsAre("H2D 0-1", "H2D 1.04-2.04", "H2D 2.04-3.04", "SM 2.04-3.04"));
+  // At most for a twentieth of the copy's time.
+  device.latency.handover_s = 0.5;
+  EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(1, 1)}, device),
+              ElementsAre("H2D 0-1", "H2D 1.05-2.05", "H2D 2.05-3.05", "SM 2.05-3.05"));
   // Copies back as well.
   EXPECT_THAT(predicted({d2h(0, 1), d2h(1, 1), d2h(2, 1), kernel(1, 1)}, device),
-              ElementsAre("D2H 0-1", "D2H 1.5-2.5", "D2H 2.5-3.5", "SM 2.5-3.5"));
+              ElementsAre("D2H 0-1", "D2H 1.05-2.05", "D2H 2.05-3.05", "SM 2.05-3.05"));
   // Not for one other lane.
   EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), kernel(1, 1), h2d(1, 1)}, device),
               ElementsAre("H2D 0-1", "H2D 1-2", "SM 2-3", "H2D 3-4"));
