@@ -152,7 +152,7 @@ struct Chunks {
 };
 
 /// Instead of the number of a NUMA node: wherever the process puts memory; the node of the device;
-/// the nearest other one.
+/// the other node with CPUs whose number is nearest.
 inline constexpr int numa_any = -1, numa_local = -2, numa_remote = -3;
 
 struct Memory {

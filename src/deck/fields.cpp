@@ -73,7 +73,8 @@ void describe(Visitor& v, Memory& m) {
     "Maximum device memory to use; if the data need more, chunks share slots.",
     or_word("none", bytes(1)));
   v("numa", m.numa,
-    "NUMA node of the host arrays: that of the device, the nearest other one, or a number.",
+    "NUMA node of the host arrays; any: wherever the process puts memory, local: that of the "
+    "device, remote: the other node with CPUs whose number is nearest, or a number.",
     numa_codec);
   if (m.host != HostMemory::pageable_staged) return;
   v("ring_slots", m.ring_slots, "Slots per direction.", count(2, 1024));

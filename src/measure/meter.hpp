@@ -8,7 +8,7 @@
 #include "model/device.hpp"
 
 /// The meter: the time of tasks through the same lanes and copies as experiments. Probe,
-/// calibration, the rates after runs and balancing all use it. All times in seconds.
+/// calibration, the rates between the rounds and balancing all use it. All times in seconds.
 namespace overlap::measure {
 
 using schedule::Stage;

@@ -65,7 +65,7 @@ void add_issuing(Blocks& blocks, const Phase& phase) {
                           "polls",
                           "ring fill",
                           "ring drain",
-                          {"threads", 1}}};
+                          {"ring threads", 1}}};
   const auto time = [](const auto& costs, auto part) {
     return costs ? format_seconds((*costs).*part) : "-";
   };

@@ -215,7 +215,8 @@ void describe(Visitor& v, Run& run) {
   if (v.reader() != nullptr) run.h2d_bytes = bytes;  // all that files of earlier versions tell
   v("h2d_bytes", run.h2d_bytes, "Bytes copied to the device.", from_zero, added);
   v("d2h_bytes", run.d2h_bytes, "Bytes copied back.", from_zero, added);
-  v("transfer", run.transfer, "Staged copies or zero copy.");
+  v("transfer", run.transfer,
+    "Staged copies, zero copy, prefetched pages, or pages moved on demand.");
   v("mechanism", run.mechanism, "Streams, a graph, or Kokkos alone.");
   v("issued", run.issued, "Issue order of its tasks; differs from `order` for auto.");
   describe_samples(v, run);

@@ -155,7 +155,8 @@ struct Schedule {
 };
 
 /// The host thread that issues a task. Each issues its tasks in the order of the schedule, and a
-/// task only after those in `after`. With several threads none of the tasks blocks the host.
+/// task only after those in `after`. With several threads the schedule has no blocking tasks and no
+/// fences; FencedLanes waits when it issues.
 inline int thread_of(const Schedule& schedule, const Task& task) {
   return task.lane % schedule.threads;
 }
