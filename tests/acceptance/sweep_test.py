@@ -493,7 +493,7 @@ class Decks(Case):
         decks = sorted((SOURCE / "input/sweeps").glob("*.yaml"))
         self.assertTrue(decks)
         small = {
-            "increment": {"workload.elements": 4096},
+            "increment": {"workload.elements": 4096, "issue.streams": "own"},
             "dgemm": {"workload.m": 64, "workload.n": 64, "workload.tile_m": 64, "workload.tile_n": 16},
         }
         for deck in decks:
