@@ -102,6 +102,7 @@ struct IssuedRun {
       for (schedule::TaskId id = from; id < to && !failed; ++id) {
         if (thread_of(tasks[id]) != thread) continue;
         for (const schedule::TaskId other : tasks[id].after) wait_for_issue(other);
+        if (failed) return;  // a lane would wait forever for a task that was not issued
         issue(id);
         of(thread).end.store(id + 1, std::memory_order_release);
       }
