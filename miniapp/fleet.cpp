@@ -8,8 +8,8 @@
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "measure/platform.hpp"
-#include "results.hpp"
 #include "report/reports.hpp"
+#include "results.hpp"
 #include "results/read_files.hpp"
 
 namespace overlap {

@@ -214,9 +214,7 @@ struct Maybe {
   Json write(const Type& value) const {
     return value ? codec.write(*value) : none.empty() ? Json() : Json(none);
   }
-  Values values() const {
-    return may_miss ? codec.values() : or_word(none, codec.values());
-  }
+  Values values() const { return may_miss ? codec.values() : or_word(none, codec.values()); }
 };
 template <Codec C>
 Maybe<C> or_word(std::string_view none, C codec) {
@@ -275,9 +273,7 @@ struct List {
     for (const auto& item : items) list.push_back(codec.write(item));
     return list;
   }
-  Values values() const {
-    return list_values(allowed, least, codec.values());
-  }
+  Values values() const { return list_values(allowed, least, codec.values()); }
 };
 template <Codec C>
 List<C> list_of(C codec, std::string_view allowed, std::size_t least = 0) {
@@ -304,9 +300,7 @@ struct Named {
     for (const auto& [name, value] : map) json[name] = codec.write(value);
     return json;
   }
-  Values values() const {
-    return named_values(codec.values());
-  }
+  Values values() const { return named_values(codec.values()); }
 };
 
 /// What has no struct.

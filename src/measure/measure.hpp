@@ -107,7 +107,7 @@ class RatesOfRuns {
  private:
   std::vector<RateMeter> meters_;
   std::vector<std::optional<std::size_t>> meter_of_;  ///< per run
-  bool any_ = false;  ///< a sample of every meter
+  bool any_ = false;                                  ///< a sample of every meter
 };
 
 /// Bytes of copies with which to measure the link beside these runs: those of their largest copy,
