@@ -123,7 +123,7 @@ template <class Space>
 constexpr bool has_threads = !workload::is_host<Space> || lanes::has_own_instances<Space>;
 
 TYPED_TEST(LanesTest, EveryOrderIsRightWhoeverIssuesIt) {
-  if (!has_threads<TypeParam>) GTEST_SKIP();
+  if (!has_threads<TypeParam>) GTEST_SKIP() << "launches from one thread only";
   for (const auto mechanism : {deck::Mechanism::streams, deck::Mechanism::portable}) {
     for (const WorkloadKind kind : chunked_kinds()) {
       for (const Order order : deck::orders_of(kind)) {
@@ -146,7 +146,7 @@ TYPED_TEST(LanesTest, EveryOrderIsRightWhoeverIssuesIt) {
 }
 
 TYPED_TEST(LanesTest, DefaultStreamsOfThreadsAreSeveral) {
-  if (workload::is_host<TypeParam>) GTEST_SKIP();
+  if (workload::is_host<TypeParam>) GTEST_SKIP() << "only GPUs have default streams";
   deck::Deck deck = issued_by(3, WorkloadKind::pipeline);
   deck.issue.streams = deck::Streams::per_thread_default;
   for (const Order order : {Order::depth_first, Order::by_engine}) {
@@ -190,7 +190,7 @@ class MeetingLanes final : public ChangedLanes<Space> {
 };
 
 TYPED_TEST(LanesTest, ThreadsIssueAtOnce) {
-  if (!has_threads<TypeParam>) GTEST_SKIP();
+  if (!has_threads<TypeParam>) GTEST_SKIP() << "launches from one thread only";
   int met = 0;
   TestBench<TypeParam> bench(issued_by(4), Order::depth_first, 4,
                              std::make_unique<MeetingLanes<TypeParam>>(4, met));
@@ -220,7 +220,7 @@ class RefusingLanes final : public ChangedLanes<Space> {
 };
 
 TYPED_TEST(LanesTest, AFailureOfAThreadEndsTheRunOfAll) {
-  if (!has_threads<TypeParam>) GTEST_SKIP();
+  if (!has_threads<TypeParam>) GTEST_SKIP() << "launches from one thread only";
   for (const Order order : {Order::depth_first, Order::by_engine}) {
     TestBench<TypeParam> bench(issued_by(3, WorkloadKind::pipeline), order, 6,
                                std::make_unique<RefusingLanes<TypeParam>>(6));
@@ -236,7 +236,7 @@ TYPED_TEST(LanesTest, AFailureOfAThreadEndsTheRunOfAll) {
 }
 
 TYPED_TEST(LanesTest, OneThreadMustLaunchWhatOnlyItCan) {
-  if (has_threads<TypeParam>) GTEST_SKIP();
+  if (has_threads<TypeParam>) GTEST_SKIP() << "launches from any thread";
   deck::Issue options;
   options.threads = 2;
   EXPECT_THROW(lanes::make_lanes(workload::id_of<TypeParam>, 4, options), base::Error);

@@ -111,7 +111,7 @@ TEST_F(NumaTest, HostsWithOneNodeOrNone) {
 TEST_F(NumaTest, ArraysLieWhereTheDeckSays) {
   const NumaNodes nodes = numa_nodes();
   int on_stack = 0;
-  if (nodes.with_memory.empty() || !node_of(&on_stack)) GTEST_SKIP();
+  if (nodes.with_memory.empty() || !node_of(&on_stack)) GTEST_SKIP() << "a kernel without NUMA";
   deck::Deck deck;
   deck.memory.host = deck::HostMemory::pageable;
   const auto costs = schedule::costs(deck.workload, 1);

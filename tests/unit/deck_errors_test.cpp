@@ -894,6 +894,9 @@ TEST(DeckErrors, Words) {
        {},
        "@:3:20: issue.mechanism: found 'graph'; allowed: streams with memory.host managed "
        "(@:2:16)"},
+      {increment("memory: {host: managed}\nmeasure: {verify: ends}\n"),
+       {},
+       "@:3:19: measure.verify: found 'ends'; allowed: every with memory.host managed (@:2:16)"},
       {increment("memory: {host: managed}\nissue: {mechanism: portable}\n"),
        {},
        "@:2:16: memory.host: found 'managed'; allowed: pinned, pageable with issue.mechanism "
