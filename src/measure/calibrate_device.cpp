@@ -10,7 +10,6 @@
 #include "measure/platform.hpp"
 #include "measure/sampling.hpp"
 #include "model/predict.hpp"
-#include "model/spread.hpp"
 #include "schedule/build.hpp"
 
 namespace overlap::measure {
@@ -216,12 +215,6 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
     lanes::keep_if_lost([&] { measure_pageable({executor, pageable, plan}, device); }, increment);
   }
   return device;
-}
-
-model::Device in_passes(int passes, const std::function<model::Device()>& pass) {
-  std::vector<model::Device> all;
-  while (std::ssize(all) < passes) all.push_back(pass());
-  return model::combine(all);
 }
 
 IssueMeter::IssueMeter(const schedule::Schedule& schedule, const model::Device& device)

@@ -20,9 +20,6 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
 /// The title of the current device's description.
 std::string title_of(const base::DeviceInfo& info);
 
-/// Calls `pass` this many times and combines what it measured.
-model::Device in_passes(int passes, const std::function<model::Device()>& pass);
-
 /// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
 /// and intensity.
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);

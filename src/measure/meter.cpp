@@ -151,7 +151,7 @@ double Meter::slope(const std::vector<Stage>& covers, const Add& add) const {
   constexpr double long_s = 4e-3;
   const double first_s = seconds(build(1));
   const int many = first_s < short_s ? 33 : std::max(2, static_cast<int>(long_s / first_s));
-  return marginal(build, 1, many, many < 8 ? 5 : 1).seconds();
+  return marginal(build, 1, many, many < 8 ? 3 : 1).seconds();
 }
 
 double Meter::slope(Stage stage, std::int64_t units) const {

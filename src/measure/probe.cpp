@@ -16,6 +16,7 @@
 #include "measure/sampling.hpp"
 #include "measure/session.hpp"
 #include "model/predict.hpp"
+#include "model/spread.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -56,12 +57,23 @@ schedule::Schedule chunked(const Draft& draft) {
 }
 
 /// The plan with progress display.
-CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks) {
-  plan.step = [&hooks] {
+CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks, const std::string& pass = "") {
+  plan.step = [&hooks, text = "measuring the device" + pass] {
     base::check_interrupt();
-    hooks.show("measuring the device");
+    hooks.show(text);
   };
   return plan;
+}
+
+/// The device from several passes.
+model::Device in_passes(const CalibrationPlan& plan, const Hooks& hooks,
+                        const std::function<model::Device(const CalibrationPlan&)>& pass) {
+  constexpr int passes = 3;
+  std::vector<model::Device> all;
+  for (int number = 1; number <= passes; ++number) {
+    all.push_back(pass(shown(plan, hooks, fmt::format(", pass {} of {}", number, passes))));
+  }
+  return model::combine(all);
 }
 
 /// Throws base::Error{precondition} if the machine does not meet `require`, base::Error{skipped} in
@@ -156,9 +168,9 @@ struct Probe {
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
     std::optional<model::Device>& known = session.present;
     if (!known || (pageable && known->h2d.pageable.points().empty())) {
-      const auto plan =
-          shown({.most_bytes = most_brief_bytes(), .repetitions = 3, .pageable = pageable}, hooks);
-      known = in_passes(3, [&] { return calibrate(session.device, plan); });
+      known = in_passes(
+          {.most_bytes = most_brief_bytes(), .repetitions = 3, .pageable = pageable}, hooks,
+          [&](const CalibrationPlan& plan) { return calibrate(session.device, plan); });
     }
     return *known;
   }
@@ -304,9 +316,9 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
   constexpr std::size_t kib = 1 << 10;
   return session.use([&] {
     const bool gpu = on_gpu();
-    const CalibrationPlan plan = shown(
-        {.most_bytes = gpu ? 256 << 20 : 64 << 20, .repetitions = 3, .pageable = true}, hooks);
-    return in_passes(4, [&] {
+    const CalibrationPlan all = {
+        .most_bytes = gpu ? 256 << 20 : 64 << 20, .repetitions = 3, .pageable = true};
+    return in_passes(all, hooks, [&](const CalibrationPlan& plan) {
       model::Device device = calibrate(session.device, plan);
       calibrate_kernels(plan, device);
       if (gpu) {

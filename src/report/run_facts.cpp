@@ -86,11 +86,19 @@ void add_balance(Facts& facts, const results::Balance& balance) {
                   balance.ratio()));
 }
 
-/// What a device can do and what not, as far as it is known.
-std::string able(const std::vector<std::pair<std::optional<bool>, std::string>>& abilities) {
+/// Something that a device can do or not, and what follows for a deck in either case.
+struct Ability {
+  std::optional<bool> can;
+  std::string what, if_so, if_not;
+};
+
+/// The abilities that are known.
+std::string spell(const std::vector<Ability>& abilities) {
   std::vector<std::string> known;
-  for (const auto& [can, what] : abilities) {
-    if (can) known.push_back(*can ? what : what + ": no");
+  for (const auto& [can, what, if_so, if_not] : abilities) {
+    if (!can) continue;
+    const std::string& follows = *can ? if_so : if_not;
+    known.push_back(what + (*can ? "" : ": no") + (follows.empty() ? "" : " (" + follows + ")"));
   }
   return known.empty() ? "unknown" : fmt::format("{}", fmt::join(known, "; "));
 }
@@ -119,12 +127,14 @@ Facts device_facts(const base::DeviceInfo& device, bool gpu) {
       {"  UUID", device.uuid},
       {"  capability", fmt::format("compute {}, {} copy engines", device.compute_capability,
                                    number(device.copy_engines))},
-      {"  at once", able({{at_least(1), "copies and kernels"},
-                          {at_least(2), "copies in both directions"},
-                          {device.concurrent_kernels, "kernels"}})},
-      {"  reaches", able({{device.maps_host_memory, "page-locked host memory"},
-                          {device.concurrent_managed_access, "managed memory"},
-                          {device.pageable_memory_access, "pageable host memory"}})},
+      {"  at once",
+       spell({{at_least(1), "copies and kernels", "2 lanes or more", "nothing overlaps"},
+              {at_least(2), "copies in both directions", "3 lanes or more", "prefer breadth_first"},
+              {device.concurrent_kernels, "kernels", "small chunks share the SMs", ""}})},
+      {"  reaches",
+       spell({{device.maps_host_memory, "page-locked memory", "memory.transfer: zero_copy", ""},
+              {device.concurrent_managed_access, "managed memory", "memory.host: managed", ""},
+              {device.pageable_memory_access, "pageable memory", "", ""}})},
       {"  memory", memory},
       {"  link",
        fmt::format("PCIe {}, at most {}; NUMA node {}", link(device.pcie_gen, device.pcie_width),
