@@ -115,7 +115,7 @@ std::vector<Output> common_files(const Options& options, const FileNames& names)
   std::vector<Output> files;
   for (const Output& output : options.outputs) {
     if (!options.fleet || !is_of_fleet(output)) continue;
-    if (!texts_of(results::Fleet()).contains(output.writer->option)) {
+    if (output.writer->fleet == nullptr) {
       throw base::Error(ExitCode::usage,
                         fmt::format("{}: found {} with --fleet; allowed: a name with {{rank}} or "
                                     "{{uuid}}, for one file per rank",
@@ -151,13 +151,8 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   if (names.rank > 0) return member.conclude(ExitCode::pass);
   for (const fleet::Lost& lost : gathered.lost) terminal.error(words(lost));
   results::Fleet fleet = fleet_from(gathered, studies, member);
-  const Texts texts = texts_of(fleet);
-  Outputs outputs;
-  for (const Output& output : common_files(options, names)) {
-    outputs.push_back({output.writer->option, output.path, texts.at(output.writer->option)});
-  }
   member.tell();
-  return member.conclude(finish(outputs, fleet, options, terminal));
+  return member.conclude(finish(common_files(options, names), fleet, options, terminal));
 }
 
 }  // namespace overlap

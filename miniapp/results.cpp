@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -17,7 +15,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
-#include "deck/shipped.hpp"
+#include "deck/deck.hpp"
 #include "report/output_file.hpp"
 #include "report/reports.hpp"
 #include "report/writers.hpp"
@@ -27,12 +25,11 @@
 namespace overlap {
 namespace {
 
-/// Writes all files; `fail` takes the name of each that cannot be written, and why.
-void write(const Outputs& outputs,
-           const std::function<void(const std::string&, const std::string&)>& fail) {
-  report::write_each(outputs, &OutputFile::path, [&](const OutputFile& output) {
+/// Writes all files about a subject; `fail` takes the name of each that cannot be written, and why.
+void write(const std::vector<Output>& outputs, const auto& subject, const auto& fail) {
+  report::write_each(outputs, &Output::path, [&](const Output& output) {
     try {
-      report::write_file(output.path, output.text());
+      report::write_file(output.path, output.writer->function(subject)(subject));
       return true;
     } catch (const std::exception& error) {
       fail(output.path, base::error_of(error).what());
@@ -44,19 +41,20 @@ void write(const Outputs& outputs,
 /// The files of a command, which keep its outputs locked. Throws base::Error where an output cannot
 /// be written, is written twice or is an input. A file that an earlier call left in a folder of
 /// results may be written anew.
-[[nodiscard]] report::Files require_outputs(const Outputs& outputs,
+[[nodiscard]] report::Files require_outputs(const std::vector<Output>& outputs,
                                             const std::vector<results::SourceFile>& sources,
                                             const std::vector<std::string>& others = {}) {
   report::Files files;
   for (const std::string& input : others) files.reads(input, "an input");
   for (const results::SourceFile& source : sources) {
-    const bool written = std::ranges::any_of(outputs, [&](const OutputFile& output) {
+    const bool written = std::ranges::any_of(outputs, [&](const Output& output) {
       std::error_code error;  // an output that is not there yet is none of the inputs
       return std::filesystem::equivalent(source.path, output.path, error);
     });
     if (!written || !results::is_left_out(source)) files.reads(source.path, "an input");
   }
-  for (const OutputFile& output : outputs) files.writes(output.path, std::string(output.option));
+  for (const Output& output : outputs)
+    files.writes(output.path, std::string(output.writer->option));
   return files;
 }
 
@@ -70,8 +68,9 @@ bool is_healthy(const results::Result& result) {
 
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
+  constexpr report::Writer writer{"-o", "", "", "", false, nullptr};
   const auto files =
-      require_outputs({{"-o", options.output}}, results::source_files(options.results));
+      require_outputs({{&writer, options.output}}, results::source_files(options.results));
   const std::vector<results::Result> results = results::read_measured(options.results);
   const auto [entries, left_out, widened] = results::baseline(results, options.below);
   const results::Reference reference{options.output, entries};
@@ -130,34 +129,26 @@ results::Comparisons side_by_side(const Options& options) {
   return made;
 }
 
-using overlap::finish, overlap::texts_of;  // of fleets
+using overlap::finish;  // of fleets
 
-Texts texts_of(const results::Comparisons& comparisons) {
-  return {{"--csv", [&] { return report::side_by_side_csv(comparisons.side_by_side.value()); }},
-          {"--json", [&] { return results::json_text(describe::write(comparisons), 2) + "\n"; }},
-          {"--report", [&] { return report::page(report::comparison_report(comparisons)); }}};
-}
-
-/// The files about a fleet or a comparison, which must outlive them.
-Outputs outputs_of(const Options& options, const auto& subject) {
-  const Texts texts = texts_of(subject);
-  Outputs outputs;
-  for (const Output& output : options.outputs) {
-    const auto text = texts.find(output.writer->option);
-    if (text == texts.end()) {
-      throw base::Error(
-          base::ExitCode::usage,
-          fmt::format("{}: found {}, which is no result file; allowed: {}", output.writer->option,
-                      options.results.front(), fmt::join(texts | std::views::keys, ", ")));
-    }
-    outputs.push_back({text->first, output.path, text->second});
+/// Throws base::Error{usage} for the option of a file that is not about such a subject.
+void require_writers(const Options& options, const auto& subject) {
+  std::set<std::string_view> allowed;
+  for (const report::Writer& writer : report::writers) {
+    if (writer.function(subject) != nullptr) allowed.insert(writer.option);
   }
-  return outputs;
+  for (const Output& output : options.outputs) {
+    if (output.writer->function(subject) != nullptr) continue;
+    throw base::Error(
+        base::ExitCode::usage,
+        fmt::format("{}: found {}, which is no result file; allowed: {}", output.writer->option,
+                    options.results.front(), fmt::join(allowed, ", ")));
+  }
 }
 
-base::ExitCode finish(const Outputs& outputs, results::Comparisons& comparisons,
+base::ExitCode finish(const std::vector<Output>& outputs, results::Comparisons& comparisons,
                       const Options& options, Terminal& terminal) {
-  write(outputs, [&](const std::string&, const std::string& why) {
+  write(outputs, comparisons, [&](const std::string&, const std::string& why) {
     terminal.error(why);
     comparisons.code = base::worst(comparisons.code, base::ExitCode::runtime_error);
   });
@@ -168,19 +159,17 @@ base::ExitCode finish(const Outputs& outputs, results::Comparisons& comparisons,
 
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  results::Comparisons comparisons;
-  const Outputs outputs = outputs_of(options, comparisons);
-  const auto files = require_outputs(outputs, results::source_files(options.results));
-  comparisons = options.side_by_side ? side_by_side(options) : comparisons_of(options);
-  return finish(outputs, comparisons, options, terminal);
+  const auto files = require_outputs(options.outputs, results::source_files(options.results));
+  results::Comparisons comparisons =
+      options.side_by_side ? side_by_side(options) : comparisons_of(options);
+  return finish(options.outputs, comparisons, options, terminal);
 }
 
 /// `merge`: prints many devices' results as one outcome.
 base::ExitCode merge_results(const Options& options, Terminal& terminal) {
-  results::Fleet fleet;
-  const Outputs outputs = outputs_of(options, fleet);
   const std::vector<results::SourceFile> sources = results::source_files(options.results);
-  const auto files = require_outputs(outputs, sources, {options.expected, options.reference});
+  const auto files =
+      require_outputs(options.outputs, sources, {options.expected, options.reference});
   std::vector<results::ExpectedHost> expected;
   std::optional<results::Reference> reference;
   if (!options.expected.empty()) expected = results::read_hosts(options.expected);
@@ -188,27 +177,24 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
     reference =
         results::load_reference(deck::shipped_path(options.reference, "references", "reference"));
   }
-  fleet = results::fleet_of(results::read_devices(sources), expected,
-                            reference ? &*reference : nullptr);
-  return finish(outputs, fleet, options, terminal);
+  results::Fleet fleet = results::fleet_of(results::read_devices(sources), expected,
+                                           reference ? &*reference : nullptr);
+  return finish(options.outputs, fleet, options, terminal);
 }
 
 /// Reports of results as if just made.
 base::ExitCode show(const report::Results& shown, const Options& options, Terminal& terminal) {
-  Outputs outputs;
+  const bool sweeps = std::ranges::any_of(shown, &results::Result::sweeps);
   for (const Output& output : options.outputs) {
-    const bool sweeps = std::ranges::any_of(shown, &results::Result::sweeps);
     if (sweeps && !output.writer->takes_sweeps) {
       throw base::Error(base::ExitCode::usage,
                         fmt::format("{}: found a sweep, whose points are not traced; allowed: {}",
                                     output.writer->option, report::sweep_options()));
     }
-    outputs.push_back({output.writer->option, output.path,
-                       [&shown, &output] { return output.writer->write(shown); }});
   }
   std::vector<results::SourceFile> sources;
   for (const std::string& file : options.results) sources.push_back({file, true});
-  const auto files = require_outputs(outputs, sources);
+  const auto files = require_outputs(options.outputs, sources);
   for (const results::Result& result : shown) {
     terminal.shown(report::heading(result, result));
     terminal.lines(report::wrong_data(result));
@@ -217,7 +203,7 @@ base::ExitCode show(const report::Results& shown, const Options& options, Termin
   }
   auto code = base::ExitCode::pass;
   for (const results::Result& result : shown) code = base::worst(code, result.code);
-  write(outputs, [&](const std::string&, const std::string& why) {
+  write(options.outputs, shown, [&](const std::string&, const std::string& why) {
     terminal.error(why);
     code = base::worst(code, base::ExitCode::runtime_error);
   });
@@ -227,9 +213,9 @@ base::ExitCode show(const report::Results& shown, const Options& options, Termin
 
 /// Reports of a fleet or a comparison as if just made.
 base::ExitCode show(auto subject, const Options& options, Terminal& terminal) {
-  const Outputs outputs = outputs_of(options, subject);
-  const auto files = require_outputs(outputs, {{options.results.front(), true}});
-  return finish(outputs, subject, options, terminal);
+  require_writers(options, subject);
+  const auto files = require_outputs(options.outputs, {{options.results.front(), true}});
+  return finish(options.outputs, subject, options, terminal);
 }
 
 /// `show`: prints the reports of files.
@@ -257,14 +243,8 @@ base::ExitCode show_files(const Options& options, Terminal& terminal) {
 
 }  // namespace
 
-Texts texts_of(const results::Fleet& fleet) {
-  return {{"--json", [&] { return results::to_json(fleet); }},
-          {"--junit", [&] { return report::fleet_junit(fleet); }},
-          {"--report", [&] { return report::page(report::fleet_report(fleet)); }}};
-}
-
-base::ExitCode finish(const Outputs& outputs, results::Fleet& fleet, const Options& options,
-                      Terminal& terminal) {
+base::ExitCode finish(const std::vector<Output>& outputs, results::Fleet& fleet,
+                      const Options& options, Terminal& terminal) {
   if (options.quiet) {
     constexpr std::size_t most = 20;
     const auto faults = report::faults(fleet);
@@ -273,7 +253,7 @@ base::ExitCode finish(const Outputs& outputs, results::Fleet& fleet, const Optio
     }
     if (faults.size() > most) terminal.error(fmt::format("and {} more", faults.size() - most));
   }
-  write(outputs, [&](const std::string& path, const std::string& why) {
+  write(outputs, fleet, [&](const std::string& path, const std::string& why) {
     terminal.error(why);
     fleet.broken.push_back({path, why});
   });

@@ -14,7 +14,7 @@ void describe(Visitor& v, Workload& w);
 /// A task of a custom workload; `tasks`: all of them.
 void describe(Visitor& v, CustomTask& t, const std::vector<CustomTask>& tasks);
 void describe(Visitor& v, Require& r);
-/// A criterion of a deck whose sections before `acceptance` are read.
+/// A criterion of a deck whose sections before `acceptance` are read; a result file's of any deck.
 void describe(Visitor& v, Criterion& c, const Deck& deck);
 
 /// The deck with all defaults filled in, itself a valid deck.

@@ -3,7 +3,6 @@
 #include <map>
 
 #include "deck/fields.hpp"
-#include "deck/shipped.hpp"
 #include "deck/words.hpp"
 
 /// Options, sweeps and points.

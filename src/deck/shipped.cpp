@@ -1,12 +1,10 @@
-#include "deck/shipped.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "base/error.hpp"
+#include "deck/deck.hpp"
 #include "describe/document.hpp"
 
 namespace overlap::deck {

@@ -24,7 +24,6 @@
 ///     describe::write(s)                    // as JSON
 ///     describe::to_yaml(s)                  // with the help texts as comments
 ///     describe::schema<Summary>()           // JSON Schema
-///     describe::reference<Summary>()        // a Markdown table
 ///
 /// After the help text come a codec (describe/codecs.hpp), which says how the value is spelled, or
 /// for numbers a range; then what a missing key means: `required`, `defaults_to("text for the
@@ -204,13 +203,6 @@ template <Described T>
 Json schema() {
   return Map<T>().values().schema;
 }
-/// The keys as a Markdown table.
-template <Described T>
-std::string reference() {
-  T value{};
-  return map_reference(Map<T>().body(value));
-}
-
 template <class T>
 inline constexpr bool is_map = false;
 template <class T, class F>

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <ranges>
 
-#include "base/nearest.hpp"
 #include "base/text.hpp"
 
 namespace overlap::describe {
@@ -63,6 +62,26 @@ bool is_plain(const std::string& text) {
   return is_word(text.front()) && std::ranges::all_of(text, [&](char c) {
            return is_word(c) || others.find(c) != others.npos;
          });
+}
+
+/// Optimal string alignment distance, ignoring case: insert, delete, replace, swap neighbours.
+std::size_t distance(std::string_view a, std::string_view b) {
+  const auto same = [&](std::size_t i, std::size_t j) {
+    return std::tolower(static_cast<unsigned char>(a[i])) ==
+           std::tolower(static_cast<unsigned char>(b[j]));
+  };
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      d[i][j] = i + j;
+      if (i == 0 || j == 0) continue;
+      const std::size_t replaced = d[i - 1][j - 1] + (same(i - 1, j - 1) ? 0 : 1);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1);
+      if (swapped) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
 }
 
 [[noreturn]] void fail_at(const base::SourcePlace& place, const Document& document,
@@ -222,8 +241,18 @@ std::string clean(const std::string& text) {
 std::string quoted(const std::string& text) { return "'" + clean(text) + "'"; }
 
 std::string suggestion(const std::string& text, std::span<const std::string> allowed) {
-  const auto match = base::nearest(text, allowed);
-  return match && *match != text ? fmt::format("; did you mean '{}'?", *match) : "";
+  const std::string* best = nullptr;
+  std::size_t least = 0;
+  for (const std::string& word : allowed) {
+    const std::size_t most = std::max<std::size_t>(1, word.size() / 3);
+    // Each edit changes the length by one at most: a huge text is not worth its table.
+    if (text.size() > word.size() + most) continue;
+    const std::size_t edits = distance(text, word);
+    if (edits > most || (best != nullptr && edits >= least)) continue;
+    best = &word;
+    least = edits;
+  }
+  return best != nullptr && *best != text ? fmt::format("; did you mean '{}'?", *best) : "";
 }
 
 std::string name_of(const std::string& path) {

@@ -128,7 +128,9 @@ std::string found(const Json* value);
 std::string quoted(const std::string& text);
 /// The same without quotes.
 std::string clean(const std::string& text);
-/// "; did you mean 'count'?" for the nearest allowed word, ignoring case; empty if none is near.
+/// "; did you mean 'count'?" for the nearest allowed word by edit distance, ignoring case. Empty
+/// unless the distance is at most a third of the length of the word (at least 1), so that only
+/// likely typing errors match.
 std::string suggestion(const std::string& text, std::span<const std::string> allowed);
 /// File name without folder and extension, safe for key=value lines.
 std::string name_of(const std::string& path);

@@ -9,7 +9,6 @@
 #include "lanes/api.hpp"
 #include "lanes/host_lanes.hpp"
 #include "lanes/lanes.hpp"
-#include "lanes/perform.hpp"
 #include "lanes/stream_trace.hpp"
 
 namespace overlap::lanes {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "lanes/lanes.hpp"
-#include "lanes/perform.hpp"
 
 namespace overlap::lanes {
 

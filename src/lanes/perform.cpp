@@ -1,5 +1,3 @@
-#include "lanes/perform.hpp"
-
 #include <cstring>
 #include <type_traits>
 

@@ -11,7 +11,6 @@
 #include "lanes/disturber.hpp"
 #include "lanes/graphs.hpp"
 #include "lanes/lanes.hpp"
-#include "lanes/perform.hpp"
 #include "lanes/staging_ring.hpp"
 #include "lanes/stream_trace.hpp"
 

@@ -8,7 +8,6 @@
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
-#include "measure/sampling.hpp"
 #include "model/predict.hpp"
 #include "schedule/build.hpp"
 

@@ -8,12 +8,11 @@
 #include <string>
 #include <thread>
 
-#include "lanes/perform.hpp"
 #include "lanes/range.hpp"
 #include "measure/host_worker.hpp"
 #include "measure/issue_threads.hpp"
 #include "measure/measure.hpp"
-#include "workload/arithmetic.hpp"
+#include "workload/data.hpp"
 
 namespace overlap::measure {
 namespace {

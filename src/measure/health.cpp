@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "measure/calibration.hpp"
-#include "measure/sampling.hpp"
 
 namespace overlap::measure {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "lanes/lanes.hpp"
 #include "measure/measure.hpp"
-#include "workload/arithmetic.hpp"
+#include "workload/data.hpp"
 
 namespace overlap::measure {
 namespace {

@@ -6,12 +6,10 @@
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "experiment/stopping.hpp"
-#include "lanes/perform.hpp"
 #include "lanes/range.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
 #include "measure/numa.hpp"
-#include "measure/sampling.hpp"
 #include "measure/session.hpp"
 
 namespace overlap::measure {
@@ -38,7 +36,7 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
   add(run.issue_s, sample.elapsed.issued_s);
   if (run.host_work) add(run.host_work_samples.samples_s, sample.elapsed.host_work_s);
   if (plan.duration_s) {
-    experiment::add(run.series, *plan.duration_s, sample.at_s, sample.elapsed.complete_s);
+    experiment::add(run.stretches, *plan.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
   run.polls += sample.elapsed.polls;
   if (sample.staging) {

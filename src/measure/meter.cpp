@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "measure/sampling.hpp"
-
 namespace overlap::measure {
 
 HandSchedule::HandSchedule(const workload::Workload& workload) : workload_(workload) {

@@ -84,6 +84,31 @@ struct Monitor {
 /// on host back ends.
 Monitor monitor_of(const base::DeviceInfo& device);
 
+// What Linux knows about a PCI device, whoever made it
+// (https://docs.kernel.org/admin-guide/abi-testing.html, sysfs-bus-pci).
+
+/// Empty: unknown.
+std::optional<int> numa_node_of(const std::string& pci_bus_id);
+
+/// A monitor that reads the PCIe link alone. `devices` has one folder per PCI address.
+Monitor sysfs_monitor(const std::string& pci_bus_id,
+                      const std::string& devices = "/sys/bus/pci/devices");
+
+// NVML, NVIDIA's management library. It comes with the driver and is loaded at run time, because
+// its header is an optional part of the toolkit; its C interface is stable
+// (https://docs.nvidia.com/deploy/nvml-api).
+
+/// Looks up a function of a library by name; null: not found.
+using Symbols = std::function<void*(const char* name)>;
+
+/// The functions of NVML, which stays loaded while the result exists; empty: there is none.
+Symbols load_nvml();
+
+/// A monitor of the device with this PCI address, in any notation that NVML accepts. NVML stays
+/// initialized while the monitor exists. Without NVML, or if NVML does not know the device, the
+/// monitor is empty.
+Monitor nvml_monitor(const std::string& pci_bus_id, Symbols symbols = load_nvml());
+
 /// Whether host memory is page-locked; empty if the back end cannot tell. Requires Kokkos to be
 /// initialized.
 std::optional<bool> page_locked(const void* memory);

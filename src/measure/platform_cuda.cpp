@@ -1,5 +1,4 @@
 #include "measure/platform_gpu.hpp"
-#include "measure/platform_nvml.hpp"
 
 namespace overlap::measure {
 namespace vendor {

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "base/units.hpp"
-#include "measure/platform_sysfs.hpp"
 
 namespace overlap::measure {
 

@@ -1,5 +1,3 @@
-#include "measure/platform_nvml.hpp"
-
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -7,6 +5,8 @@
 #include <array>
 #include <memory>
 #include <vector>
+
+#include "measure/platform.hpp"
 
 namespace overlap::measure {
 namespace {

@@ -1,9 +1,9 @@
-#include "measure/platform_sysfs.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <fstream>
+
+#include "measure/platform.hpp"
 
 namespace overlap::measure {
 namespace {

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "measure/measure.hpp"
-#include "measure/sampling.hpp"
 
 namespace overlap::measure {
 namespace {

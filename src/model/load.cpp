@@ -8,7 +8,6 @@
 #include <map>
 
 #include "base/units.hpp"
-#include "deck/shipped.hpp"
 #include "deck/words.hpp"
 #include "describe/describe.hpp"
 

@@ -7,7 +7,6 @@
 #include <ranges>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"

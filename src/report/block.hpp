@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "base/statistics.hpp"
-#include "results/timeline.hpp"
-#include "results/verdict.hpp"
+#include "results/result.hpp"
 
 /// A report as data: blocks, which one renderer per medium shows (terminal, page).
 namespace overlap::report {

@@ -7,8 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "report/csv.hpp"
-#include "report/reports.hpp"
+#include "report/writers.hpp"
 #include "results/metrics.hpp"
 
 namespace overlap::report {
@@ -141,20 +140,6 @@ std::vector<Column> numbered(const SideBySide& all, const char* first) {
   return columns;
 }
 
-/// "increment: elements 65536, type float32"
-std::string workload_text(const SharedDeck& deck) {
-  std::string kind;
-  std::vector<std::string> texts;
-  for (const auto& [key, value] : deck.workload) {
-    if (key == "kind") {
-      kind = value;
-    } else if (value != "none") {
-      texts.push_back(key + " " + value);
-    }
-  }
-  return fmt::format("{}: {}", kind, fmt::join(texts, ", "));
-}
-
 std::string match_name(const Match& match) {
   return match.point.empty() ? match.order : match.order + ", " + match.point;
 }
@@ -220,32 +205,6 @@ void add_timelines(Blocks& blocks, const SideBySide& all, const SharedDeck& deck
   }
 }
 
-CsvCells cells_of(const SideBySide& all, const SharedDeck& deck, const Match& match,
-                  std::size_t number) {
-  const Matched& matched = *match.columns[number];
-  CsvCells cells = {{"deck", deck.title},
-                    {"workload", workload_text(deck)},
-                    {"point", match.point},
-                    {"order", match.order},
-                    {"column", number + 1}};
-  for (const auto& field : results::column_fields) {
-    cells.emplace_back(field.key, all.columns[number].*field.text);
-  }
-  add_times(cells, matched.time_s);
-  const auto ratio = [&](double base::Estimate::* part) {
-    return matched.ratio ? std::optional((*matched.ratio).*part) : std::nullopt;
-  };
-  cells.insert(cells.end(), {{"speedup", matched.speedup},
-                             {"overlap_efficiency", matched.overlap_efficiency},
-                             {"bound_s", matched.bound_s},
-                             {"bound_fraction", matched.bound_fraction},
-                             {"to", all.to},
-                             {"ratio", ratio(&base::Estimate::value)},
-                             {"ratio_lo", ratio(&base::Estimate::lo)},
-                             {"ratio_hi", ratio(&base::Estimate::hi)}});
-  return cells;
-}
-
 void add_side_by_side(Blocks& blocks, const SideBySide& all) {
   blocks.push_back({column_table(all)});
   for (const SharedDeck& deck : all.decks) {
@@ -264,6 +223,19 @@ void add_side_by_side(Blocks& blocks, const SideBySide& all) {
 
 }  // namespace
 
+std::string workload_text(const SharedDeck& deck) {
+  std::string kind;
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : deck.workload) {
+    if (key == "kind") {
+      kind = value;
+    } else if (value != "none") {
+      texts.push_back(key + " " + value);
+    }
+  }
+  return fmt::format("{}: {}", kind, fmt::join(texts, ", "));
+}
+
 Report comparison_report(const results::Comparisons& comparisons) {
   Report report{.title = "Side by side"};
   if (comparisons.side_by_side) {
@@ -276,17 +248,12 @@ Report comparison_report(const results::Comparisons& comparisons) {
   return report;
 }
 
-std::string side_by_side_csv(const SideBySide& all) {
-  std::vector<CsvCells> rows;
-  for (const SharedDeck& deck : all.decks) {
-    for (const Match& match : deck.matches) {
-      for (std::size_t i = 0; i < all.columns.size(); ++i) {
-        if (match.columns[i]) rows.push_back(cells_of(all, deck, match, i));
-      }
-    }
-  }
-  const SideBySide one{.columns = std::vector<results::Column>(1)};
-  return csv_text(cells_of(one, {}, {.columns = {Matched()}}, 0), rows);
+std::string json(const results::Comparisons& comparisons) {
+  return results::json_text(describe::write(comparisons), 2) + "\n";
+}
+
+std::string html(const results::Comparisons& comparisons) {
+  return page(comparison_report(comparisons));
 }
 
 }  // namespace overlap::report

@@ -1,6 +1,6 @@
-#include "report/csv.hpp"
-
 #include <fmt/format.h>
+
+#include <concepts>
 
 #include "base/text.hpp"
 #include "report/writers.hpp"
@@ -10,6 +10,33 @@ namespace overlap::report {
 namespace {
 
 using results::Run;
+using results::SideBySide;
+
+/// A cell with the name of its column; empty without a value, numbers with all digits.
+struct CsvCell {
+  std::string name, text;
+
+  CsvCell(std::string column, std::string words)
+      : name(std::move(column)), text(std::move(words)) {}
+  CsvCell(std::string column, const std::optional<double>& value)
+      : name(std::move(column)), text(value ? fmt::format("{}", *value) : "") {}
+  CsvCell(std::string column, std::integral auto number)
+      : name(std::move(column)), text(std::to_string(number)) {}
+};
+using CsvCells = std::vector<CsvCell>;
+
+/// Number of samples, median, extremes and interval; empty without samples.
+void add_times(CsvCells& cells, const base::Summary& time_s) {
+  cells.emplace_back("n", time_s.n);
+  const auto time = [&](double base::Summary::* part) {
+    return time_s.n > 0 ? std::optional(time_s.*part) : std::nullopt;
+  };
+  cells.insert(cells.end(), {{"median_s", time(&base::Summary::median)},
+                             {"min_s", time(&base::Summary::min)},
+                             {"max_s", time(&base::Summary::max)},
+                             {"lo_s", time(&base::Summary::lo)},
+                             {"hi_s", time(&base::Summary::hi)}});
+}
 
 CsvCells cells_of(const results::Result& result, const Run& run) {
   const base::Machine& machine = result.machine;
@@ -65,28 +92,40 @@ std::string line_of(const CsvCells& cells, std::string CsvCell::* part) {
   return line;
 }
 
-}  // namespace
-
-CsvCell::CsvCell(std::string column, const std::optional<double>& value)
-    : name(std::move(column)), text(value ? fmt::format("{}", *value) : "") {}
-
-void add_times(CsvCells& cells, const base::Summary& time_s) {
-  cells.emplace_back("n", time_s.n);
-  const auto time = [&](double base::Summary::* part) {
-    return time_s.n > 0 ? std::optional(time_s.*part) : std::nullopt;
-  };
-  cells.insert(cells.end(), {{"median_s", time(&base::Summary::median)},
-                             {"min_s", time(&base::Summary::min)},
-                             {"max_s", time(&base::Summary::max)},
-                             {"lo_s", time(&base::Summary::lo)},
-                             {"hi_s", time(&base::Summary::hi)}});
-}
-
+/// The file of some rows, under the names of the columns.
 std::string csv_text(const CsvCells& columns, const std::vector<CsvCells>& rows) {
   std::string text = line_of(columns, &CsvCell::name);
   for (const CsvCells& row : rows) text += line_of(row, &CsvCell::text);
   return text;
 }
+
+CsvCells cells_of(const SideBySide& all, const results::SharedDeck& deck,
+                  const results::Match& match, std::size_t number) {
+  const results::Matched& matched = *match.columns[number];
+  CsvCells cells = {{"deck", deck.title},
+                    {"workload", workload_text(deck)},
+                    {"point", match.point},
+                    {"order", match.order},
+                    {"column", number + 1}};
+  for (const auto& field : results::column_fields) {
+    cells.emplace_back(field.key, all.columns[number].*field.text);
+  }
+  add_times(cells, matched.time_s);
+  const auto ratio = [&](double base::Estimate::* part) {
+    return matched.ratio ? std::optional((*matched.ratio).*part) : std::nullopt;
+  };
+  cells.insert(cells.end(), {{"speedup", matched.speedup},
+                             {"overlap_efficiency", matched.overlap_efficiency},
+                             {"bound_s", matched.bound_s},
+                             {"bound_fraction", matched.bound_fraction},
+                             {"to", all.to},
+                             {"ratio", ratio(&base::Estimate::value)},
+                             {"ratio_lo", ratio(&base::Estimate::lo)},
+                             {"ratio_hi", ratio(&base::Estimate::hi)}});
+  return cells;
+}
+
+}  // namespace
 
 std::string csv(const Results& results) {
   std::vector<CsvCells> rows;
@@ -94,6 +133,20 @@ std::string csv(const Results& results) {
     for (const Run& run : result.runs) rows.push_back(cells_of(result, run));
   }
   return csv_text(cells_of(results.front(), {}), rows);
+}
+
+std::string csv(const results::Comparisons& comparisons) {
+  const SideBySide& all = comparisons.side_by_side.value();
+  std::vector<CsvCells> rows;
+  for (const results::SharedDeck& deck : all.decks) {
+    for (const results::Match& match : deck.matches) {
+      for (std::size_t i = 0; i < all.columns.size(); ++i) {
+        if (match.columns[i]) rows.push_back(cells_of(all, deck, match, i));
+      }
+    }
+  }
+  const SideBySide one{.columns = std::vector<results::Column>(1)};
+  return csv_text(cells_of(one, {}, {.columns = {results::Matched()}}, 0), rows);
 }
 
 }  // namespace overlap::report

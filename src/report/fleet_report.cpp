@@ -389,22 +389,6 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
   return text + verdict_line(fleet.verdict(), fleet.exit_code(), !fleet.groups.empty());
 }
 
-std::string fleet_junit(const Fleet& fleet) {
-  JunitSuite suite{.name = "fleet",
-                   .host = "-",
-                   .started = "1970-01-01T00:00:00Z",
-                   .output = fleet_lines(fleet, true)};
-  for (const Device& device : fleet.devices) {
-    suite.started = std::max(suite.started, device.started);
-    std::vector<std::string> texts;
-    for (const results::Reason& reason : device.reasons) texts.push_back(reason.text);
-    suite.tests.push_back({.where = device.host + "." + device.unit,
-                           .name = device.deck_name + "/device",
-                           .verdict = results::verdict_of(exit_code_of(device)),
-                           .text = fmt::format("{}", fmt::join(texts, "\n"))});
-  }
-  std::ranges::move(faults(fleet), std::back_inserter(suite.tests));
-  return junit_text({suite});
-}
+std::string html(const Fleet& fleet) { return page(fleet_report(fleet)); }
 
 }  // namespace overlap::report

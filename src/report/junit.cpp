@@ -1,5 +1,3 @@
-#include "report/junit.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,6 +14,15 @@ namespace overlap::report {
 namespace {
 
 using results::Verdict;
+
+struct JunitSuite {
+  std::string name;
+  std::string host;
+  std::string started;  ///< UTC
+  std::vector<std::pair<const char*, std::string>> properties;
+  std::vector<JunitCase> tests;
+  std::string output;  ///< output of the program
+};
 
 /// The element of a test that did not pass.
 std::string element_of(Verdict verdict) {
@@ -154,8 +161,8 @@ JunitSuite suite_of(const results::Result& result) {
   return suite;
 }
 
-}  // namespace
-
+/// The file. FAIL is a failure, SKIPPED skipped, any other verdict except PASS an error; repeated
+/// names are numbered.
 std::string junit_text(const std::vector<JunitSuite>& all) {
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
@@ -169,10 +176,30 @@ std::string junit_text(const std::vector<JunitSuite>& all) {
   return text.str();
 }
 
+}  // namespace
+
 std::string junit(const Results& results) {
   std::vector<JunitSuite> suites;
   for (const results::Result& result : results) suites.push_back(suite_of(result));
   return junit_text(suites);
+}
+
+std::string junit(const results::Fleet& fleet) {
+  JunitSuite suite{.name = "fleet",
+                   .host = "-",
+                   .started = "1970-01-01T00:00:00Z",
+                   .output = fleet_lines(fleet, true)};
+  for (const results::Device& device : fleet.devices) {
+    suite.started = std::max(suite.started, device.started);
+    std::vector<std::string> texts;
+    for (const results::Reason& reason : device.reasons) texts.push_back(reason.text);
+    suite.tests.push_back({.where = device.host + "." + device.unit,
+                           .name = device.deck_name + "/device",
+                           .verdict = results::verdict_of(exit_code_of(device)),
+                           .text = fmt::format("{}", fmt::join(texts, "\n"))});
+  }
+  std::ranges::move(faults(fleet), std::back_inserter(suite.tests));
+  return junit_text({suite});
 }
 
 }  // namespace overlap::report

@@ -7,7 +7,6 @@
 
 #include "experiment/plan.hpp"
 #include "report/block.hpp"
-#include "report/junit.hpp"
 #include "results/compare.hpp"
 #include "results/fleet.hpp"
 #include "results/metrics.hpp"
@@ -72,8 +71,8 @@ void add_checks(Blocks& blocks, const Phase& phase);
 /// then per deck the differences, a table of all orders and their timelines.
 Report comparison_report(const results::Comparisons& comparisons);
 
-/// Results side by side: one row per deck, order and column. Times in seconds.
-std::string side_by_side_csv(const results::SideBySide& all);
+/// "increment: elements 65536, type float32"
+std::string workload_text(const results::SharedDeck& deck);
 
 // Fleets.
 
@@ -87,12 +86,17 @@ Report fleet_report(const results::Fleet& fleet);
 /// did not pass.
 std::string fleet_lines(const results::Fleet& fleet, bool all);
 
+/// One test case of JUnit XML.
+struct JunitCase {
+  std::string where;  ///< class name
+  std::string name;
+  results::Verdict verdict = results::Verdict::pass;
+  std::string text;  ///< reason for the verdict; empty for PASS
+  double time_s = 0;
+};
+
 /// Missing hosts and devices, and files that could not be read, each with a line that names it.
 std::vector<JunitCase> faults(const results::Fleet& fleet);
-
-/// JUnit XML: one suite with one test per device, missing host, host with missing devices
-/// and broken file.
-std::string fleet_junit(const results::Fleet& fleet);
 
 // What the program says without running anything.
 

@@ -12,20 +12,27 @@
 /// its option, --help and the choice by suffix derive.
 namespace overlap::report {
 
-/// The result file, schema overlap-result/2.
+/// The result file, schema overlap-result/2; the comparison file.
 std::string json(const Results& results);
+std::string json(const results::Comparisons& comparisons);
 
 /// A CSV table (RFC 4180, lines end in "\n"): one row per deck, sweep point and order. Values that
 /// were not measured are empty. Swept keys are columns; sizes are in bytes.
 std::string csv(const Results& results);
+/// Results side by side: one row per deck, order and column. Times in seconds.
+std::string csv(const results::Comparisons& comparisons);
 
 /// JUnit XML, as GitLab and Jenkins read it: one suite per deck, one test per check and one for the
 /// data of each point. Class: host and device; name: deck[point]/phase/order/metric. FAIL is a
 /// failure, SKIPPED skipped, any other verdict except PASS an error, with the reason as text.
 std::string junit(const Results& results);
+/// One suite with one test per device, missing host, host with missing devices and broken file.
+std::string junit(const results::Fleet& fleet);
 
 /// The report as a self-contained HTML page, with the result file as the script "result".
 std::string html(const Results& results);
+std::string html(const results::Fleet& fleet);
+std::string html(const results::Comparisons& comparisons);
 
 /// All orders of all decks for Perfetto and chrome://tracing (Trace Event Format): one process per
 /// timeline, one track per lane and engine; overlapping tasks use additional tracks. Times are
@@ -39,22 +46,29 @@ struct Writer {
   std::string_view help;    ///< help text of the option, in its first row
   bool takes_sweeps;
   std::string (*write)(const Results&);
+  std::string (*fleet)(const results::Fleet&) = nullptr;             ///< null: no such file
+  std::string (*comparison)(const results::Comparisons&) = nullptr;  ///< null: no such file
+
+  auto function(const results::Fleet&) const { return fleet; }
+  auto function(const results::Comparisons&) const { return comparison; }
+  auto function(const Results&) const { return write; }
 };
 
 inline constexpr auto writers = std::to_array<Writer>({
     {"--json", "", "FILE",
      "Write the result file; {deck}, {host}, {rank} and {uuid} in names of files are replaced",
-     true, json},
-    {"--csv", "", "FILE", "Write a table: one row per order and point of a sweep", true, csv},
-    {"--junit", "", "FILE", "Write the verdicts as JUnit XML: one test per check", true, junit},
+     true, json, results::to_json, json},
+    {"--csv", "", "FILE", "Write a table: one row per order and point of a sweep", true, csv,
+     nullptr, csv},
+    {"--junit", "", "FILE", "Write the verdicts as JUnit XML: one test per check", true, junit,
+     junit},
     {"--timeline", ".svg", "FILE.svg|.html",
      "Draw the timelines, measured above predicted, as a picture (.svg; not of sweeps), or write "
-     "the "
-     "page (.html)",
+     "the page (.html)",
      false, svg},
     {"--timeline", ".html", "FILE.svg|.html", "", true, html},
     {"--report", "", "FILE.html",
-     "Write the HTML page: of these decks, or with --fleet of all ranks", true, html},
+     "Write the HTML page: of these decks, or with --fleet of all ranks", true, html, html, html},
     {"--trace", "", "FILE", "Write the timelines for Perfetto or chrome://tracing", false, trace},
 });
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/units.hpp"
+#include "deck/fields.hpp"
 
 namespace overlap::results {
 namespace {
@@ -203,33 +204,14 @@ std::string spell(deck::Metric metric, double value) {
   return unit == "1" ? number : fmt::format("{} {}", number, unit);
 }
 
-namespace {
-
-/// A criterion as `deck.resolved` has it.
-deck::Criterion criterion_of(const Json& map) {
-  const auto value = [&]<class C>(const char* key, const C& codec) {
-    return map.contains(key) ? codec.parse(map.at(key)) : std::optional<typename C::Type>();
-  };
-  deck::Criterion criterion{
-      .metric = value("metric", describe::OneOf<deck::Metric>()).value_or(deck::Metric::time),
-      .order = value("order", describe::OneOf<deck::Order>()),
-      .phase = value("phase", describe::OneOf<deck::Phase>()),
-      .min = value("min", describe::Real()),
-      .max = value("max", describe::Real()),
-      .reference = value("reference", describe::Text()),
-      .below = value("below", describe::Real())};
-  for (const Json& place : map.value("where", Json::array())) {
-    criterion.where.push_back(describe::spell(place));
-  }
-  return criterion;
-}
-
-}  // namespace
-
 std::vector<deck::Criterion> criteria(const Result& result) {
   std::vector<deck::Criterion> found;
   for (const Json& value : result.deck.resolved.value("acceptance", Json::array())) {
-    const deck::Criterion criterion = criterion_of(value);
+    const describe::Document document{
+        .kind = "criterion", .origins = {result.file}, .json = true, .root = value};
+    deck::Criterion criterion;
+    describe::read_map(describe::Reader(document),
+                       [&](describe::Visitor& v) { deck::describe(v, criterion, deck::Deck()); });
     if (criterion.holds_here(result.machine.device.has_value())) found.push_back(criterion);
   }
   return found;

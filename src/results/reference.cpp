@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "deck/deck.hpp"
-#include "deck/shipped.hpp"
 #include "results/describe.hpp"
 #include "results/figures.hpp"
 

@@ -14,14 +14,21 @@
 #include "deck/words.hpp"
 #include "describe/describe.hpp"
 #include "model/bounds.hpp"
-#include "results/timeline.hpp"
-#include "results/verdict.hpp"
 
 /// What a run found, as plain data: what result files hold, and all that reports and commands take.
 /// Times are seconds. result.cpp describes every struct once: reader, writer and schema follow.
 namespace overlap::results {
 
 using describe::Json;
+
+enum class Verdict { pass, fail, inconclusive, error, skipped, interrupted };
+constexpr auto words_of(Verdict) {
+  return describe::in_order<Verdict>("PASS", "FAIL", "INCONCLUSIVE", "ERROR", "SKIPPED",
+                                     "INTERRUPTED");
+}
+
+/// The verdict of an exit code.
+Verdict verdict_of(base::ExitCode code);
 
 /// Result of balancing: the number of repeats with which a kernel takes about `balance` times as
 /// long as the copies of its chunk to the device.
@@ -40,6 +47,33 @@ struct WrongData {
   double expected = 0;
   double found = 0;
 };
+
+/// One task of a run: what it did and when.
+struct Task {
+  std::int64_t task = 0;            ///< place in the issue order, from 0
+  std::optional<std::string> name;  ///< in the deck's list; empty: chunks
+  deck::Stage stage = deck::Stage::kernel;
+  std::int64_t chunk = 0;
+  std::int64_t lane = 0;
+  std::string engine;  ///< what executed it
+  double start_s = 0;  ///< since the start of the first issue
+  double stop_s = 0;
+  std::int64_t bytes = 0;            ///< copied
+  std::optional<std::string> array;  ///< that is copied
+  std::vector<std::int64_t> after;   ///< tasks that it waits for, beside those of its lane
+  bool blocking = false;             ///< whether the host waits for it
+};
+
+/// All tasks of one repetition in the order of issue.
+using Timeline = std::vector<Task>;
+
+/// When the last task stopped, seconds.
+double end_s(const Timeline& timeline);
+
+/// For each task the place in `tasks` of the one that it waited for: the last to finish among those
+/// that had to be complete before it could start (the one before it on its lane, `after`, blocking
+/// tasks).
+std::vector<std::optional<std::size_t>> waited_for(const Timeline& tasks);
 
 /// How task times were measured: in separate runs, so that scored runs are not perturbed.
 struct Trace {
@@ -89,6 +123,7 @@ struct Stretch {
   double at_s = 0;  ///< start of its first repetition, since that of the run
   std::int64_t repetitions = 0;
   double median_s = 0, min_s = 0, max_s = 0;
+  std::vector<double> kept_s = {};  ///< thinned samples, for the median; not in files
 };
 
 /// The matrix product that a run computed.
@@ -330,6 +365,7 @@ struct PointRuns {
   bool ran() const;
 };
 
+void describe(describe::Visitor& v, Task& task);
 void describe(describe::Visitor& v, Trace& trace);
 void describe(describe::Visitor& v, Stop& stop);
 void describe(describe::Visitor& v, Run& run);

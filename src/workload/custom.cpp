@@ -2,8 +2,8 @@
 #include <map>
 #include <set>
 
-#include "workload/arithmetic.hpp"
 #include "workload/check.hpp"
+#include "workload/data.hpp"
 #include "workload/kernel.hpp"
 
 /// Copies and busy kernels as listed in a deck. Copies to the device move words that depend on

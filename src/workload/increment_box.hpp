@@ -1,6 +1,6 @@
 #pragma once
 
-#include "workload/arithmetic.hpp"
+#include "workload/data.hpp"
 #include "workload/kernel.hpp"
 
 /// The increment of a box: planes, rows and columns of a larger three-dimensional array, which the

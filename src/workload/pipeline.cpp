@@ -1,5 +1,5 @@
-#include "workload/arithmetic.hpp"
 #include "workload/check.hpp"
+#include "workload/data.hpp"
 #include "workload/kernel.hpp"
 
 namespace overlap::workload {

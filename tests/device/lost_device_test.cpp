@@ -6,7 +6,7 @@
 #include <string>
 
 #include "deck/deck.hpp"
-#include "lanes/perform.hpp"
+#include "lanes/lanes.hpp"
 #include "measure/executor.hpp"
 #include "measure/measure.hpp"
 #include "measure/session.hpp"

@@ -5,7 +5,6 @@
 #include "deck/words.hpp"
 #include "measure/calibration.hpp"
 #include "measure/host_worker.hpp"
-#include "measure/sampling.hpp"
 #include "model/predict.hpp"
 #include "schedule/build.hpp"
 #include "signals.hpp"
@@ -92,7 +91,7 @@ TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
     EXPECT_LE(run.samples_s.size(), 4096U);
     EXPECT_EQ(run.samples_s.size(), run.issue_s.size());
     std::int64_t repetitions = 0;
-    for (const experiment::Stretch& stretch : run.series) repetitions += stretch.repetitions;
+    for (const experiment::Stretch& stretch : run.stretches) repetitions += stretch.repetitions;
     EXPECT_EQ(repetitions, run.repetitions);
   }
 }

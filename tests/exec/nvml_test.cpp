@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "measure/platform_nvml.hpp"
+#include "measure/platform.hpp"
 
 /// The reader of NVIDIA's management library, against a library of planted readings.
 namespace overlap::measure {

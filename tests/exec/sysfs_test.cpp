@@ -7,7 +7,7 @@
 
 #include "deck/fields.hpp"
 #include "measure/numa.hpp"
-#include "measure/platform_sysfs.hpp"
+#include "measure/platform.hpp"
 #include "schedule/build.hpp"
 
 /// The PCIe link and the NUMA nodes from Linux' files, and arrays on them.

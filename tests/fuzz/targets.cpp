@@ -103,7 +103,7 @@ void devices_of(const std::string& input) {
       results::fleet_of({.devices = results::devices_of("a.json", input)}, {{"n1", 8}});
   show(report::fleet_report(fleet));
   report::fleet_lines(fleet, true);
-  report::fleet_junit(fleet);
+  report::junit(fleet);
   const std::string text = results::to_json(fleet);
   results::Fleet read;
   describe::read(describe::Reader(describe::parse_json("fleet.json", text)), read);
@@ -116,7 +116,7 @@ void runs_of(const std::string& input) {
       .below = 0, .all = {}, .side_by_side = results::side_by_side({all, all}, "2")};
   show(report::comparison_report(beside));
   describe::write(beside);
-  report::side_by_side_csv(*beside.side_by_side);
+  report::csv(beside);
   show(report::comparison_report({.below = 0.1, .all = results::compare(all, all, 0.1)}));
   to_yaml_and_back({.path = "", .entries = results::baseline(all, std::nullopt).entries});
 }

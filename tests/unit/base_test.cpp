@@ -12,7 +12,6 @@
 
 #include "base/caches.hpp"
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/parallel.hpp"
 #include "base/proc.hpp"
 #include "base/sha256.hpp"
@@ -170,13 +169,6 @@ TEST(Units, Format) {
   EXPECT_EQ(format_seconds(7200), "7200 s");
   EXPECT_EQ(format_number(0), "0");
   EXPECT_EQ(format_number(101.72), "101.7");
-}
-
-TEST(Nearest, FindsSlipsOnly) {
-  const std::vector<std::string> words = {"count", "bytes", "profile"};
-  EXPECT_EQ(nearest("cuont", words), "count");
-  EXPECT_EQ(nearest("byte", words), "bytes");
-  EXPECT_EQ(nearest("lanes", words), std::nullopt);
 }
 
 // NIST's examples (FIPS 180-4) and one whose padding takes a block of its own.

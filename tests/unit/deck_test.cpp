@@ -15,7 +15,6 @@
 
 #include "base/sha256.hpp"
 #include "deck/fields.hpp"
-#include "deck/shipped.hpp"
 #include "deck/words.hpp"
 #include "deck_file.hpp"
 #include "generated.hpp"

@@ -147,6 +147,14 @@ TEST(Describe, WritesWhatItReads) {
   EXPECT_FALSE(describe::write(box).contains("radius"));
 }
 
+TEST(Suggestion, FindsSlipsOnly) {
+  const std::vector<std::string> words = {"count", "bytes", "profile"};
+  EXPECT_EQ(describe::suggestion("cuont", words), "; did you mean 'count'?");
+  EXPECT_EQ(describe::suggestion("byte", words), "; did you mean 'bytes'?");
+  EXPECT_EQ(describe::suggestion("BYTES", words), "; did you mean 'bytes'?");
+  EXPECT_EQ(describe::suggestion("lanes", words), "");
+}
+
 TEST(Describe, JsonErrorsNameFileAndPath) {
   const auto bad = json_complaint;
   EXPECT_EQ(bad("\"disc\"", "\"disk\""),
@@ -264,7 +272,11 @@ rest: {times: [[1, 2]]}  # What has no struct.
 }
 
 TEST(Describe, MakesAReference) {
-  EXPECT_EQ(describe::reference<Toy>(), R"(| key | values | default | unit | meaning |
+  EXPECT_EQ(describe::map_reference([](describe::Visitor& v) {
+              Toy toy;
+              describe(v, toy);
+            }),
+            R"(| key | values | default | unit | meaning |
 | --- | --- | --- | --- | --- |
 | `name` | text | required |  | Its name. |
 | `shape` | box, disc | `box` |  | Its shape. |

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "deck_file.hpp"
-#include "report/reports.hpp"
+#include "report/writers.hpp"
 #include "results.hpp"
 #include "results/read_files.hpp"
 
@@ -236,7 +236,7 @@ TEST(FleetLines, AreForHarnesses) {
 }
 
 TEST(FleetJunit, HasATestPerDeviceHostAndFile) {
-  const std::string text = report::fleet_junit(planted());
+  const std::string text = report::junit(planted());
   EXPECT_THAT(text, HasSubstr("tests=\"12\" failures=\"3\" errors=\"1\" skipped=\"0\""));
   EXPECT_THAT(text, HasSubstr("<testcase classname=\"n1.GPU-0\" name=\"hand/device\""));
   EXPECT_THAT(text, HasSubstr("<testcase classname=\"n4\" name=\"host\""));
@@ -276,7 +276,7 @@ TEST(FleetReport, OddTextIsShownHarmlessly) {
   const std::string page = report::page(report::fleet_report(fleet));
   for (const char* const raw : {"<1>", "<y>", "<z>", "\x1b"})
     EXPECT_THAT(page, Not(HasSubstr(raw)));
-  EXPECT_THAT(report::fleet_junit(fleet), Not(HasSubstr("<1>")));
+  EXPECT_THAT(report::junit(fleet), Not(HasSubstr("<1>")));
 }
 
 }  // namespace

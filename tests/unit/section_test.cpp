@@ -5,7 +5,7 @@
 #include <set>
 
 #include "schedule/hazard.hpp"
-#include "schedule/region.hpp"
+#include "schedule/schedule.hpp"
 #include "schedules.hpp"
 
 /// Where arrays lie on the host that are parts of larger ones.

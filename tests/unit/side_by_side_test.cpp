@@ -1,5 +1,3 @@
-#include "results/side_by_side.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

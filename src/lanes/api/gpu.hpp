@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lanes/api/common.hpp"
-#include "schedule/region.hpp"
+#include "schedule/schedule.hpp"
 
 // What CUDA and HIP have under the same names. The header of the vendor includes this one after it
 // has defined, for example for CUDA,
