@@ -11,8 +11,11 @@ import yaml
 
 from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, keys_in, overrides, records, run
 
+# Copies by duration take seconds to calibrate: of the decks that have them, those with every kind of task.
+LIKE_OTHERS = {f"concurrency_{lanes}way" for lanes in (1, 2, 3)} | {"three_streams"}
 DECKS = sorted(
     path for folder in ("input", "input/rennich", "input/seeds", "input/studies") for path in (SOURCE / folder).glob("*.yaml")
+    if path.stem not in LIKE_OTHERS
 )
 ELEMENTS = {"increment": 65536, "pipeline": 16384}
 ROWS = 12000
@@ -88,16 +91,15 @@ class Limits(TestCase):
 
 class TaskLists(TestCase):
     def test_predictions_on_a_host_have_a_range(self):
-        for deck in ("kernel_sizes", "three_streams"):
-            target = self.folder / f"{deck}.json"
-            few = "--set=measure.repetitions=2"
-            self.assert_clean(run(SOURCE / f"input/rennich/{deck}.yaml", few, "--json", target, calibrate=True))
-            result = json.loads(target.read_text())
-            if result["device"] is not None:
-                self.skipTest("about host back ends, and this build runs on a GPU")
-            for measured in result["runs"]:
-                self.assertLess(measured["predicted_lo_s"], measured["predicted_s"])
-                self.assertGreater(measured["predicted_hi_s"], measured["predicted_s"])
+        target = self.folder / "out.json"
+        few = "--set=measure.repetitions=2"
+        self.assert_clean(run(SOURCE / "input/rennich/three_streams.yaml", few, "--json", target, calibrate=True))
+        result = json.loads(target.read_text())
+        if result["device"] is not None:
+            self.skipTest("about host back ends, and this build runs on a GPU")
+        for measured in result["runs"]:
+            self.assertLess(measured["predicted_lo_s"], measured["predicted_s"])
+            self.assertGreater(measured["predicted_hi_s"], measured["predicted_s"])
 
 
 class Claims(TestCase):
@@ -141,11 +143,10 @@ class Claims(TestCase):
 
 
 class Portable(TestCase):
-    def test_kokkos_alone_runs_every_deck_that_asks_for_no_native_call(self):
+    def test_kokkos_alone_runs_decks_that_ask_for_no_native_call(self):
         passed = 0
-        decks = [path for path in sorted((SOURCE / "input").rglob("*.yaml"))
-                 if path.parent.name not in ("devices", "references", "sweeps")]
-        for deck in decks:
+        others = ("rennich/three_streams", "hazards/malloc", "limits/increment_256mib_managed")
+        for deck in (*sorted((SOURCE / "input").glob("*.yaml")), *(SOURCE / f"input/{name}.yaml" for name in others)):
             with self.subTest(str(deck.relative_to(SOURCE))):
                 given = yaml.safe_load(deck.read_text())
                 small = {"issue.mechanism": "portable", "measure": {"warmup": 0, "repetitions": 1}}
@@ -163,7 +164,7 @@ class Portable(TestCase):
                     for measured in result["runs"]:
                         self.assertEqual((measured["mechanism"], measured["verified"]), ("portable", True))
                     passed += 1
-        self.assertGreater(passed, 20)
+        self.assertGreater(passed, 10)
 
     def smaller(self, given):
         if "GiB" in given.get("memory", {}).get("device_limit", ""):

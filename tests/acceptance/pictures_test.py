@@ -175,13 +175,6 @@ class Pictures(TestCase):
         decks = sorted((SOURCE / "input/rennich").glob("*.yaml"))
         self.assert_all(self.drawn(*decks, "--predict", "c2050"))
 
-    def test_permissions_are_those_of_a_new_file(self):
-        mask = os.umask(0o027)
-        try:
-            self.assert_clean(run(self.deck(), *PREDICT, "--trace", self.folder / "t.json"))
-        finally:
-            os.umask(mask)
-        self.assertEqual((self.folder / "t.json").stat().st_mode & 0o7777, 0o640)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ const std::pair<const char*, const char*> decks[] = {
      "issue: {orders: [sequential, depth_first, by_engine], lanes: 2}"},
     {"ramp",
      "workload: {kind: increment, elements: 70000, intensity: 40}\n"
-     "chunks: {count: 6, profile: ramp, growth: 3, spread: 8}\n"
+     "chunks: {count: 4, profile: ramp, growth: 3, spread: 8}\n"
      "issue: {orders: [depth_first], lanes: 3, sync: event}\n"
      "disturb: {operation: synchronize, at: 0.3, times: 2}\n"
      "host_work: {per_chunk: 7 us}"},
@@ -46,7 +46,7 @@ const std::pair<const char*, const char*> decks[] = {
      "memory: {transfer: zero_copy}\nissue: {orders: [depth_first], lanes: 2}"},
     {"pipeline",
      "workload: {kind: pipeline, elements: 30000, iterations: 2}\n"
-     "chunks: {count: 3}\nissue: {orders: [depth_first, by_engine], lanes: 2}"},
+     "chunks: {count: 2}\nissue: {orders: [depth_first, by_engine], lanes: 2}"},
     {"dgemm",
      "workload: {kind: dgemm, m: 150, n: 110, k: 70, tile_m: 100, tile_n: 90}\n"
      "issue: {orders: [two_way, four_way, four_plus], lanes: 2}"},
@@ -103,18 +103,26 @@ TEST(Golden, SchedulesAsItIsWritten) {
   expect_golden({{"tasks.txt", text}});
 }
 
+/// The sums stand for the spans, which few timelines show.
 std::string words(const timeline::Timeline& timeline, bool spans) {
-  std::string text = fmt::format("us: issued {:.12g} complete {:.12g} busy",
-                                 1e6 * timeline.issued_s, 1e6 * timeline.complete_s);
-  for (const double busy_s : timeline::busy_s(timeline))
-    text += fmt::format(" {:.12g}", 1e6 * busy_s);
+  double start_s = 0;
+  double stop_s = 0;
+  std::string shown;
   for (const timeline::Span& span : timeline.spans) {
-    if (!spans) break;
-    text += fmt::format("\n  {} {:.12g} {:.12g}",
-                        timeline.engines[static_cast<std::size_t>(span.engine)], 1e6 * span.start_s,
-                        1e6 * span.stop_s);
+    start_s += span.start_s;
+    stop_s += span.stop_s;
+    if (!spans) continue;
+    shown += fmt::format("\n  {} {:.12g} {:.12g}",
+                         timeline.engines[static_cast<std::size_t>(span.engine)],
+                         1e6 * span.start_s, 1e6 * span.stop_s);
   }
-  return text + "\n";
+  std::string text =
+      fmt::format("us: issued {:.12g} complete {:.12g} starts {:.12g} stops {:.12g} busy",
+                  1e6 * timeline.issued_s, 1e6 * timeline.complete_s, 1e6 * start_s, 1e6 * stop_s);
+  for (const double busy_s : timeline::busy_s(timeline)) {
+    text += fmt::format(" {:.12g}", 1e6 * busy_s);
+  }
+  return text + shown + "\n";
 }
 
 /// What bounds say of rates that are all different, on two copy engines, one, and workers.
@@ -122,16 +130,16 @@ std::string bounds_of(const schedule::Schedule& schedule) {
   const Rates least{.h2d_s = 3e-5, .d2h_s = 2e-5, .both_s = 4e-5, .kernel_s = 1e-5};
   Rates own = least;
   for (double* const part : {&own.h2d_s, &own.d2h_s, &own.both_s, &own.kernel_s}) *part *= 1.3;
-  std::string text;
+  std::string text = "bounds";
   for (const timeline::Engines& engines :
        {timeline::Engines{.copy_engines = 2}, timeline::Engines{.copy_engines = 1},
         timeline::Engines{.workers = 2}}) {
     const Bounds of = bounds(schedule, own, least, engines);
     text +=
-        fmt::format("bounds {:.12g} {:.12g} {:.12g} {:.12g} {:.12g} {}\n", of.serial_s,
-                    of.one_engine_s, of.two_engines_s, of.bound_s, of.schedule_bound_s, of.limit);
+        fmt::format(" {:.12g} {:.12g} {:.12g} {:.12g} {:.12g} {};", of.serial_s, of.one_engine_s,
+                    of.two_engines_s, of.bound_s, of.schedule_bound_s, of.limit);
   }
-  return text;
+  return text + "\n";
 }
 
 TEST(Golden, PredictedTimelinesAsItIsWritten) {
@@ -154,11 +162,12 @@ TEST(Golden, PredictedTimelinesAsItIsWritten) {
   for (const auto& [name, deck_text] : decks) {
     const deck::Point point = golden_points(deck_text).front();
     for (const experiment::Case& one : experiment::plan(point, facts_of(point.deck)).cases) {
+      const bool spans = text.empty() || name == std::string("custom");
       text += fmt::format("{}, {}\n", name, results::name(one)) + bounds_of(one.schedule);
       for (const Device& device : devices) {
         text += device.name + ": ";
         try {
-          text += words(predict(one.schedule, device), device.path.empty());
+          text += words(predict(one.schedule, device), spans && device.path.empty());
         } catch (const base::Error& error) {
           text += std::string(error.what()) + "\n";
         }
@@ -223,7 +232,6 @@ TEST(Golden, CandidatesAsItIsWritten) {
        "workload: {kind: increment, elements: 300}\nchunks: {count: 5, profile: ramp, spread: 32}\n"
        "issue: {lanes: 7}",
        golden_device()},
-      {"small", "workload: {kind: rowsum, rows: 13}\nmemory: {host: pageable}", golden_device()},
       {"iterations",
        "workload: {kind: pipeline, elements: 30, iterations: 3}\n"
        "chunks: {count: 2}",
@@ -262,6 +270,7 @@ TEST(Golden, CandidatesAsItIsWritten) {
         tried.emplace_back(c, c.predicted_s * (1.1 + 0.07 * static_cast<double>(tried.size())));
       }
       text += fmt::format("tried: {}\n", experiment::why(tried));
+      if (name != std::string("large")) continue;
       for (const auto& [candidate, seconds] : tried) text += words(candidate);
       tried.resize(1);
       text += fmt::format("tried: {}\n", experiment::why(tried));

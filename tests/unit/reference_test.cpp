@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "deck/fields.hpp"
-#include "deck_file.hpp"
+#include "error_cases.hpp"
 #include "experiment/judge.hpp"
 #include "report/writers.hpp"
 #include "results/metrics.hpp"
@@ -256,66 +256,17 @@ TEST(ReferenceFile, ReadsWhatItWrites) {
   EXPECT_EQ(to_yaml(read, "By hand\nfor a test"), text);
 }
 
-/// What load_reference() says of a text; '@' stands for its path.
-std::string complaint(const std::string& text) {
-  const overlap::DeckFile file(text, "reference.yaml");
-  try {
-    load_reference(file.path());
-  } catch (const base::Error& error) {
-    EXPECT_EQ(error.code(), base::ExitCode::usage);
-    std::string words = error.what();
-    for (std::size_t at = 0; (at = words.find(file.path())) != std::string::npos;) {
-      words.replace(at, file.path().size(), "@");
-    }
-    return words;
-  }
-  return "";
-}
-
-TEST(ReferenceFile, ErrorsAreExact) {
-  const std::string head = "schema: overlap-reference/1\nentries:\n";
-  const std::string keys = "device: D, backend: B, deck: abc, metric: time";
-  const auto entries = [&](const std::string& more) {
-    return head + "  - {" + keys + ", value: 1, tolerance: 1 %" + more + "}\n";
-  };
-  EXPECT_EQ(complaint(entries("")), "");
-  EXPECT_EQ(complaint(entries(", devices: 1 Mi, mad: 0")), "");
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {"schema: overlap-reference/2\nentries: []\n",
-       "@:1:9: schema: found 'overlap-reference/2'; allowed: overlap-reference/1; did you mean "
-       "'overlap-reference/1'?"},
-      {"entries: []\n", "@:1:1: schema: found nothing; allowed: overlap-reference/1"},
-      {head + "  - 3\n",
-       "@:3:5: entries[0]: found '3'; allowed: a map with the keys device, link, "
-       "backend, deck, phase, order, metric, deck_name, value, unit, tolerance, "
-       "devices, mad, driver, date, version"},
-      {"schema: overlap-reference/1\nentris: []\n",
-       "@:2:1: entris: unknown key; allowed: schema, entries; did you mean 'entries'?"},
-      {entries(", tolerence: 3 %"),
-       "@:3:80: entries[0].tolerence: unknown key; allowed: device, link, backend, deck, phase, "
-       "order, metric, deck_name, value, unit, tolerance, devices, mad, driver, date, version; did "
-       "you mean 'tolerance'?"},
-      {entries("") + "  - {" + keys + ", value: 2, tolerance: 2 %}\n",
-       "@:4:5: entries[1]: found a second entry for the subject of entries[0] (@:3:5); allowed: "
-       "one "
-       "per device, link, backend, deck, phase, order and metric"},
-      {head + "  - {device: '', backend: Cuda, deck: 00, metric: time, value: 1, tolerance: 3 %}\n",
-       "@:3:14: entries[0].device: found ''; allowed: a name"},
-      {head + "  - {" + keys + ", value: 1, tolerance: -3 %}\n",
-       "@:3:75: entries[0].tolerance: found '-3 %'; allowed: a fraction from 0 to 100 %, such as 3 "
-       "%"},
-      {head + "  - {" + keys + ", value: 0, tolerance: 3 %}\n",
-       "@:3:61: entries[0].value: found '0'; allowed: a number above 0"},
-      {entries(", unit: GB/s"), "@:3:86: entries[0].unit: found 'GB/s'; allowed: s"},
-      {entries(", devices: 1048577"),
-       "@:3:89: entries[0].devices: found '1048577'; allowed: a whole number from 1 to 1048576"},
-      {entries(", mad: -0.5"),
-       "@:3:85: entries[0].mad: found '-0.5'; allowed: a non-negative number"},
-      {entries(", phase: both"),
-       "@:3:87: entries[0].phase: found 'both'; allowed: alone, together"},
-      {head + "  - {device: D}\n", "@:3:5: entries[0].backend: found nothing; allowed: a name"},
-  };
-  for (const auto& [text, message] : cases) EXPECT_EQ(complaint(text), message);
+TEST(ReferenceFile, ErrorsEachAsItIsWritten) {
+  const std::string head = "schema: overlap-reference/1\nentries:\n  - ";
+  const std::string keys = "{device: D, backend: B, deck: abc, metric: time, ";
+  const auto load = [](const std::string& path, const auto&) { load_reference(path); };
+  test::expect_errors("reference_errors.txt",
+                      {{"(head) ", head},
+                       {"(keys) ", head + keys},
+                       {"(entry)", head + keys + "value: 1, tolerance: 1 %"}},
+                      load);
+  const overlap::DeckFile good(head + keys + "value: 1, tolerance: 1 %, devices: 1 Mi, mad: 0}\n");
+  EXPECT_NO_THROW(load_reference(good.path()));
   EXPECT_THROW(load_reference("/no/such/reference.yaml"), base::Error);
 }
 

@@ -12,8 +12,7 @@
 #include "base/sha256.hpp"
 #include "deck/deck.hpp"
 #include "deck/fields.hpp"
-#include "deck_file.hpp"
-#include "generated.hpp"
+#include "error_cases.hpp"
 #include "report/journal.hpp"
 #include "report/writers.hpp"
 #include "results.hpp"
@@ -117,122 +116,15 @@ TEST(Sweep, HugeOnesAreRefusedAtOnce) {
             5);
 }
 
-struct Bad {
-  std::string sweep;
-  std::vector<std::string> overrides;
-  std::string message;  ///< '@' stands for the path of the deck
-};
-
-TEST(Sweep, ErrorsNameTheValueInTheList) {
-  std::string many = "sweep: {chunks.count: [1";
-  for (int i = 2; i <= 101; ++i) many += ", " + std::to_string(i);
-  many += "], issue.lanes: [1";
-  for (int i = 2; i <= 100; ++i) many += ", " + std::to_string(i);
-  many += "]}\n";
-  const std::vector<Bad> table = {
-      {"sweep: {chunks.count: [1, x]}\n",
-       {},
-       "@:2:27: chunks.count: found 'x'; allowed: a whole number from 1 to 1048576"},
-      {"sweep: {memory.host: [pinned, pagable]}\n",
-       {},
-       "@:2:31: memory.host: found 'pagable'; allowed: pinned, pageable, registered, "
-       "pageable_staged, managed; did you mean "
-       "'pageable'?"},
-      {"sweep: {chunks.cuont: [1]}\n",
-       {},
-       "@:2:24: chunks.cuont: unknown key; allowed: profile, count, bytes, growth, spread; did you "
-       "mean 'count'?"},
-      {"sweep: {chunk.count: [1]}\n",
-       {},
-       "@:2:23: chunk: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, fleet, acceptance, sweep; did you mean 'chunks'?"},
-      {"chunks: {count: 4}\nsweep: {chunks.bytes: [1 KiB]}\n",
-       {},
-       "@:3:24: chunks.bytes: found with chunks.count (@:2:17); the two are mutually exclusive"},
-      {"sweep: {workload.kind.x: [a]}\n",
-       {},
-       "@:2:27: workload.kind: found 'increment'; allowed: a map, which can hold the key 'x'"},
-      {"sweep: {fleet.phases: [alone]}\n",
-       {},
-       "@:2:24: fleet.phases: found 'alone'; allowed: a list of alone, together"},
-      {"sweep: {issue.orders: [[auto], [sequential]]}\n",
-       {},
-       "@:2:24: sweep.issue.orders[0]: found a list; allowed: a single value; lists cannot be "
-       "swept"},
-      {"sweep: {chunks..count: [1]}\n",
-       {},
-       "@:2:25: chunks..count: found no key of a deck; allowed: key.path, such as chunks.count"},
-      {"sweep: {chunks.count: 4}\n",
-       {},
-       "@:2:23: sweep.chunks.count: found '4'; allowed: a list of at least one value, such as [1, "
-       "2, 4]"},
-      {"sweep: {chunks.count: []}\n",
-       {},
-       "@:2:23: sweep.chunks.count: found an empty list; allowed: a list of at least one value, "
-       "such as [1, 2, 4]"},
-      {"sweep: {chunks.count: [1, [2]]}\n",
-       {},
-       "@:2:27: sweep.chunks.count[1]: found a list; allowed: a single value; lists "
-       "cannot be swept"},
-      {"sweep: {chunks.count: [1, ~]}\n",
-       {},
-       "@:2:23: sweep.chunks.count[1]: found nothing; allowed: a single value; lists "
-       "cannot be swept"},
-      {"sweep: {chunks.bytes: [1 KiB, 2 KiB, 1024]}\n",
-       {},
-       "@:2:38: sweep.chunks.bytes[2]: found '1024' again, first at @:2:24; allowed: each value "
-       "once"},
-      {"sweep: {measure.budget: [1 min, 60 s]}\nmeasure: {precision: 1 %}\n",
-       {},
-       "@:2:33: sweep.measure.budget[1]: found '60 s' again, first at @:2:26; allowed: each value "
-       "once"},
-      {"sweep: {chunks.growth: [1.5, 1.50]}\nchunks: {count: 8, profile: ramp}\n",
-       {},
-       "@:2:30: sweep.chunks.growth[1]: found '1.50' again, first at @:2:25; allowed: each value "
-       "once"},
-      {"sweep: {chunks.count: [4, 4]}\n",
-       {},
-       "@:2:27: sweep.chunks.count[1]: found '4' again, first at @:2:24; allowed: each value once"},
-      {"sweep: {issue.lanes: [1, 2], host_work.per_chunk: [0.0001, 1 ms, 100 us], chunks.count: "
-       "[1, 2]}\n",
-       {},
-       "@:2:66: sweep.host_work.per_chunk[2]: found '100 us' again, first at @:2:52; allowed: each "
-       "value once"},
-      {"sweep: {chunks.count: [1], chunks.count: [2]}\n",
-       {},
-       "@:2:28: sweep.chunks.count: found twice, first at @:2:9; allowed: once"},
-      {"sweep: [1]\n",
-       {},
-       "@:2:8: sweep: found a list; allowed: a map of dotted keys to lists, such as {chunks.count: "
-       "[1, 2, 4]}"},
-      {many, {}, "@:2:8: sweep: found 10100 points or more; allowed: at most 10000"},
-      {"",
-       {"sweep.chunks.count=[1, 0]"},
-       "--set sweep.chunks.count=[1, 0]: chunks.count: found '0'; allowed: a whole number from 1 "
-       "to 1048576"},
-      {"sweep: {chunks.count: [1, 0]}\n", {"sweep={}", "chunks={}"}, ""},
-      {"sweep: {chunks.count: [1, 2]}\n",
-       {"chunks.bytes=64 KiB"},
-       "--set chunks.bytes=64 KiB: chunks.bytes: found with chunks.count (@:2:24); the two are "
-       "mutually exclusive; replace both, as in --set 'chunks={bytes: ...}'"},
-  };
-  for (const Bad& bad : table) {
-    SCOPED_TRACE(bad.sweep);
-    const DeckFile file("workload: {kind: increment}\n" + bad.sweep);
-    std::string expected = bad.message;
-    for (auto at = expected.find('@'); at != std::string::npos;
-         at = expected.find('@', at + file.path().size())) {
-      expected.replace(at, 1, file.path());
-    }
-    std::string found;
-    try {
-      deck::load_points(file.path(), bad.overrides);
-    } catch (const base::Error& error) {
-      EXPECT_EQ(error.code(), base::ExitCode::usage);
-      found = error.what();
-    }
-    EXPECT_EQ(found, expected);
-  }
+TEST(SweepErrors, EachAsItIsWritten) {
+  test::expect_errors("sweep_errors.txt",
+                      {{"(empty)", "workload: {kind: increment}"},
+                       {"(increment) ", "workload: {kind: increment}\n"}},
+                      [](const std::string& path, const std::vector<std::string>& overrides) {
+                        deck::load_points(path, overrides);
+                      });
+  const DeckFile bad("workload: {kind: increment}\nsweep: {chunks.count: [1, 0]}\n");
+  EXPECT_NO_THROW(deck::load_points(bad.path(), {"sweep={}", "chunks={}"}));
 }
 
 }  // namespace
