@@ -240,7 +240,7 @@ Options parse_options(int argc, char** argv) {
   add("--reference", options.reference, "FILE",
       "Reference for criteria with `reference: given`: a name from input/references or a file");
   with_output(app.add_option("--calibrate", options.calibrate,
-                             "Measure this device for about 40 s and write a device file, before any deck runs"),
+                             "Measure this device and write a device file, before any deck runs"),
               "FILE", std::span(placeholders).subspan(1));
   app.add_flag("--fleet", options.fleet,
                "Run under mpirun or srun with one rank per device: the devices of a node one at a "

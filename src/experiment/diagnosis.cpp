@@ -158,18 +158,6 @@ Found pageable_memory(const Evidence& of) {
                {{"gb_per_s", rate}});
 }
 
-/// The host's own copies into and out of the ring take most of the time.
-Found slow_staging(const Evidence& of) {
-  if (!of.run.staging) return {};
-  const auto& [fill_s, drain_s, threads] = *of.run.staging;
-  if (fill_s + drain_s <= of.time_s / 2) return {};
-  return found(fmt::format("the host fills the staging ring for {} and drains it for {} of {}, "
-                           "with {}; use more cores, or set memory.host: pinned",
-                           base::format_seconds(fill_s), base::format_seconds(drain_s),
-                           base::format_seconds(of.time_s), base::counted(threads, "thread")),
-               {{"fill_s", fill_s}, {"drain_s", drain_s}});
-}
-
 Found launch_blocking(const Evidence& of) {
   const auto& setting = of.conditions.launch_blocking;
   if (!of.beyond_schedule || !of.gpu() || !setting || setting->value != 1) return {};
@@ -233,8 +221,9 @@ Found default_stream(const Evidence& of) {
 
 Found few_connections(const Evidence& of) {
   const auto& setting = of.conditions.max_connections;
-  if (!of.beyond_schedule || !of.gpu() || of.run.disturbance) return {};  // a call explains more
-  if (!setting || setting->value >= of.schedule.lanes) return {};
+  if (!of.beyond_schedule || !of.gpu() || !setting || setting->value >= of.schedule.lanes) {
+    return {};
+  }
   const auto& [name, queues] = *setting;
   constexpr int most = 32;  // that CUDA accepts
   const std::string remedy =
@@ -386,7 +375,6 @@ struct Diagnosis {
 constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"kernel_bound", When::always, kernel_bound},
     {"pageable_memory", When::not_good, pageable_memory},
-    {"slow_staging", When::hides, slow_staging},
     {"launch_blocking", When::hides, launch_blocking},
     {"tool_loaded", When::hides, tool_loaded},
     {"blocking_tasks", When::hides, blocking_tasks},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 namespace overlap::experiment {
 namespace {
@@ -54,7 +53,7 @@ void add(std::vector<Stretch>& series, double duration_s, double at_s, double se
     return std::min(most_stretches - 1, static_cast<int>(time_s / duration_s * most_stretches));
   };
   if (series.empty() || stretch(series.back().at_s) != stretch(at_s)) {
-    series.push_back({.at_s = at_s, .min_s = seconds, .max_s = seconds});
+    series.push_back({{.at_s = at_s, .min_s = seconds, .max_s = seconds}, {}});
   }
   Stretch& last = series.back();
   add_thinned(last.kept_s, seconds, last.repetitions++, most);
@@ -83,8 +82,9 @@ void set_schedule(Case& planned, schedule::Schedule schedule) {
 results::Run finished(const Run& run) {
   results::Run result = run;
   result.issue = base::summary_if_any(run.issue_s);
-  for (Stretch& stretch : result.stretches) {
-    stretch.median_s = base::median(std::exchange(stretch.kept_s, {}));
+  for (const Stretch& stretch : run.series) {
+    result.stretches.push_back(stretch);
+    result.stretches.back().median_s = base::median(stretch.kept_s);
   }
   if (result.staging) {
     const auto repetitions = static_cast<double>(std::max<std::int64_t>(1, run.repetitions));

@@ -21,7 +21,6 @@ using results::HealthPoint;
 using results::HealthRecord;
 using results::name;
 using results::StagingCosts;
-using results::Stretch;
 using results::ThrottledTime;
 using results::Verdict;
 using results::WrongData;
@@ -34,6 +33,11 @@ inline constexpr std::int64_t most_kept = 4096;  ///< of the samples of a soak
 /// of them first, from number `most` on every second, then every fourth, and so on. `number` counts
 /// all values from 0. Lists with the same numbers keep the same values.
 void add_thinned(std::vector<double>& kept, double value, std::int64_t number, std::int64_t most);
+
+/// One time interval of a long run.
+struct Stretch : results::Stretch {
+  std::vector<double> kept_s;  ///< thinned samples, for the median
+};
 
 inline constexpr int most_stretches = 512;
 
@@ -51,6 +55,7 @@ struct Case : results::Run {
 /// A case with what was measured of it, beside the samples that results hold.
 struct Run : Case {
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
+  std::vector<Stretch> series;  ///< of a soak
   std::optional<timeline::Timeline> traced;
 };
 

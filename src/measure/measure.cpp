@@ -36,7 +36,7 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
   add(run.issue_s, sample.elapsed.issued_s);
   if (run.host_work) add(run.host_work_samples.samples_s, sample.elapsed.host_work_s);
   if (plan.duration_s) {
-    experiment::add(run.stretches, *plan.duration_s, sample.at_s, sample.elapsed.complete_s);
+    experiment::add(run.series, *plan.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
   run.polls += sample.elapsed.polls;
   if (sample.staging) {

@@ -205,12 +205,16 @@ std::string spell(deck::Metric metric, double value) {
 }
 
 std::vector<deck::Criterion> criteria(const Result& result) {
+  constexpr const char* place = "deck.resolved.acceptance";
+  const Json all = result.deck.resolved.value("acceptance", Json::array());
+  const describe::Document document{.kind = "result file",
+                                    .origins = {result.file},
+                                    .json = true,
+                                    .root = {{"deck", {{"resolved", {{"acceptance", all}}}}}}};
   std::vector<deck::Criterion> found;
-  for (const Json& value : result.deck.resolved.value("acceptance", Json::array())) {
-    const describe::Document document{
-        .kind = "criterion", .origins = {result.file}, .json = true, .root = value};
+  for (std::size_t i = 0; i < all.size(); ++i) {
     deck::Criterion criterion;
-    describe::read_map(describe::Reader(document),
+    describe::read_map(describe::Reader(document).at_path(place).item(i),
                        [&](describe::Visitor& v) { deck::describe(v, criterion, deck::Deck()); });
     if (criterion.holds_here(result.machine.device.has_value())) found.push_back(criterion);
   }

@@ -123,7 +123,6 @@ struct Stretch {
   double at_s = 0;  ///< start of its first repetition, since that of the run
   std::int64_t repetitions = 0;
   double median_s = 0, min_s = 0, max_s = 0;
-  std::vector<double> kept_s = {};  ///< thinned samples, for the median; not in files
 };
 
 /// The matrix product that a run computed.

@@ -92,6 +92,12 @@ class Predict(TestCase):
         self.assertEqual({m["metric"] for m in found}, {"predicted_time"})
         self.assertEqual(RESULT.fullmatch(result)["data"], "NONE")
 
+    def test_a_file_name_cannot_break_a_line(self):
+        device = self.folder / "my device=1.yaml"
+        device.write_text("unit: 1 ms\n")
+        stdout = self.predicted(self.deck(FOUR), "--quiet", "--predict", device)
+        self.assertEqual(FOM.fullmatch(stdout.splitlines()[0])["device"], "my_device_1")
+
     def test_result_file(self):
         target = self.folder / "out.json"
         devices = ("ideal_1copy", "h200", "host")

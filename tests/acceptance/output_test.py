@@ -346,14 +346,20 @@ class ResultFile(TestCase):
 
     def test_the_job_is_that_of_the_launcher(self):
         """Variables of a launcher, and what the file has of them."""
+        nothing = dict.fromkeys(("id", "step", "rank", "ranks"))
         slurm = {"SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4"}
+        pals = {"PALS_RANKID": "1", "PALS_LOCAL_RANKID": "1", "PMIX_RANK": "1"}
         openmpi = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
         launchers = re.compile("SLURM|OMPI|PMI|PBS|LSB|PALS|FLUX|MV2|JSM")
         alone = {name: value for name, value in os.environ.items() if not launchers.match(name)}
         for variables, job in (
             ({}, None),
             (slurm, {"id": "77", "step": "0", "rank": 3, "ranks": 4}),
+            (openmpi, nothing | {"rank": 1, "ranks": 2}),
             (slurm | openmpi, {"id": "77", "step": "0", "rank": 1, "ranks": 2}),
+            ({"PMI_RANK": "5", "PMI_SIZE": "6"}, nothing | {"rank": 5, "ranks": 6}),
+            (pals, nothing | {"rank": 1}),
+            ({"FLUX_JOB_ID": "f1", "FLUX_TASK_RANK": "2", "FLUX_JOB_SIZE": "3"}, nothing | {"id": "f1", "rank": 2, "ranks": 3}),
         ):
             with self.subTest(**variables):
                 own = self.folder / "{rank}.json"

@@ -101,6 +101,11 @@ class Sweep(Case):
         self.assertRegex(done.stdout, r"(?m)^knee: chunks\.count \d")
         self.assertRegex(done.stdout, r"OVERLAP_RESULT verdict=PASS data=OK exit=0\n\Z")
 
+    def test_resolved_is_the_same_sweep(self):
+        self.assert_clean(run(self.sweep(), "--json", self.target))
+        resolved = self.deck(json.dumps(self.written()["deck"]["resolved"]), "resolved.yaml")
+        self.assertEqual(run(resolved, "--dry-run").stdout, run(self.sweep(), "--dry-run").stdout)
+
     def test_a_criterion_that_one_point_breaks(self):
         done = run(self.sweep(), "--set=acceptance=[{metric: time, max: 0}]", "--json", self.target)
         self.assert_clean(done, 5)
@@ -206,6 +211,12 @@ class Page(Case):
         charts = self.charts(self.sweep(), "--predict", "h200")
         self.assertEqual(sum(self.points(charts, False)), 6 * len(ORDERS))
         self.assertEqual(self.points(charts, True), [])
+
+    def test_of_words_and_of_many_panels(self):
+        charts = self.charts(self.sweep(), "--set=sweep={memory.host: [pinned, pageable], issue.lanes: "
+                             "[1,2,3,4,5,6,7,8,9,10,11,12,13]}", "--predict=c2050")
+        self.assertEqual(len(charts), 13)
+        self.assertEqual(charts[0]["x"]["categories"], ["pinned", "pageable"])
 
     def test_of_queries_alone(self):
         deck = self.deck("workload: {kind: custom, tasks: [{name: Q, stage: query, lane: 1}]}\n"
@@ -385,6 +396,12 @@ class Resume(Case):
         done = run(self.sweep(), "--json", self.target, "--resume")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr, f"miniapp: {self.journal}: no saved points; starting from scratch\n")
+
+    def test_a_file_that_is_no_journal(self):
+        self.journal.write_text("precious")
+        for more in ((), ("--resume",)):
+            self.assert_error(run(self.sweep(), "--json", self.target, *more), 3, "found no points of a sweep")
+        self.assertEqual(self.journal.read_text(), "precious")
 
     def test_a_closed_stdout_is_not_the_journal(self):
         command = f'exec "$0" "$@" >&-'

@@ -97,13 +97,6 @@ TEST(Diagnosis, AsManyConnectionsAsLanesAreEnough) {
   }
 }
 
-TEST(Diagnosis, ACallBetweenTheTasksExplainsMoreThanConnections) {
-  Evidence evidence = unexplained();
-  evidence.conditions.max_connections = {"CUDA_DEVICE_MAX_CONNECTIONS", 1};
-  evidence.run().disturbance = deck::Disturbance::synchronize;
-  EXPECT_THAT(causes(evidence), IsEmpty());
-}
-
 TEST(Diagnosis, AsksNothingOfAListThatItsDeckRefuses) {
   Evidence evidence = unexplained();
   evidence.run().schedule.names.assign(evidence.run().schedule.tasks.size(), "task");
@@ -347,9 +340,6 @@ const Row rows[] = {
     Row{"launch_blocking",
         [](Evidence& e) { e.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1}; },
         "CUDA_LAUNCH_BLOCKING=1", "unset it"},
-    Row{"slow_staging",
-        [](Evidence& e) { e.run().staging = {.fill_s = 6e-3, .drain_s = 3e-3, .threads = 2}; },
-        "for 6.000 ms and drains it for 3.000 ms of 16.00 ms", "memory.host: pinned"},
     Row{"tool_loaded", [](Evidence& e) { e.conditions.tool_loaded = true; }, "Kokkos tool",
         "unset KOKKOS_TOOLS_LIBS"},
     Row{"pageable_memory",

@@ -74,6 +74,7 @@ inline void expect_errors(const std::string& file,
     const std::string found =
         "  " + base::replaced(complaint([&] { load(place, overrides); }), place, "@");
     std::getline(lines, expected);
+    EXPECT_NE(found, "  ") << path << ": no error: " << line;
     EXPECT_EQ(found, expected) << path << ": " << line;
     line += "\n" + found;
   }

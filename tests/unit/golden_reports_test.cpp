@@ -253,8 +253,10 @@ std::string more_lines(const std::string& text, const std::string& other) {
 TEST(Golden, ReportsAsItIsWritten) {
   const Results all = {measured(), swept(), predicted()};
   const std::string run = shown(all[0], {});
+  const std::string verbose = shown(all[0], {.verbose = true});
+  EXPECT_EQ(more_lines(run, verbose), "");  // verbose leaves nothing out
   expect_golden({{"run.txt", run},
-                 {"run_verbose.txt", more_lines(shown(all[0], {.verbose = true}), run)},
+                 {"run_verbose.txt", more_lines(verbose, run)},
                  {"sweep.txt", shown(all[1])},
                  {"predictions.txt", shown(all[2])},
                  {"csv.txt", csv(all)},

@@ -140,7 +140,7 @@ void expect_same_reports(const Result& result) {
 }
 
 TEST(Results, NoReportTellsAResultFromTheSameReadFromItsFile) {
-  for (unsigned seed = 0; seed < 64; ++seed) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     expect_same_reports(any_result(seed));
     if (HasFailure()) break;
