@@ -2,7 +2,6 @@
 
 #include <concepts>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/writers.hpp"
 #include "results/metrics.hpp"
@@ -137,12 +136,7 @@ std::string csv(const Results& results) {
 }
 
 std::string csv(const results::Comparisons& comparisons) {
-  if (!comparisons.side_by_side) {
-    throw base::Error(
-        base::ExitCode::usage,
-        "--csv: found a comparison without --side-by-side; allowed: --json, --report");
-  }
-  const SideBySide& all = *comparisons.side_by_side;
+  const SideBySide& all = comparisons.side_by_side.value();
   std::vector<CsvCells> rows;
   for (const results::SharedDeck& deck : all.decks) {
     for (const results::Match& match : deck.matches) {

@@ -50,7 +50,10 @@ struct Writer {
   std::string (*comparison)(const results::Comparisons&) = nullptr;  ///< null: no such file
 
   auto function(const results::Fleet&) const { return fleet; }
-  auto function(const results::Comparisons&) const { return comparison; }
+  /// A CSV table has results side by side.
+  auto function(const results::Comparisons& made) const {
+    return made.side_by_side || option != "--csv" ? comparison : nullptr;
+  }
   auto function(const Results&) const { return write; }
 };
 

@@ -133,6 +133,7 @@ class Results(TestCase):
         jsonschema.Draft202012Validator(COMPARISON).validate(comparison)
         self.assertEqual({change["trend"] for change in comparison["comparisons"][0]["changes"]}, {"slower"})
         self.assertIn("Comparison: FAIL", page.read_text())
+        self.assert_error(run("show", out, "--csv", self.folder / "x.csv"), 3, "which is no result file; allowed: --json, --report")
         self.assert_clean(run("compare", self.second, self.first))
         before = self.first.read_text()
         self.assert_error(run("compare", self.first, self.second, "--json", self.first), 3, "found .*, which is also an input")
