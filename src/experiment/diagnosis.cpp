@@ -158,6 +158,19 @@ Found pageable_memory(const Evidence& of) {
                {{"gb_per_s", rate}});
 }
 
+/// The slots are filled and drained in the order of issue, by threads that memory may slow.
+Found staging_ring(const Evidence& of) {
+  if (!of.beyond_schedule || !of.run.staging) return {};
+  const auto& [fill_s, drain_s, threads] = *of.run.staging;
+  const double part = std::min(1.0, (fill_s + drain_s) / of.time_s);
+  return found(fmt::format("staging ring: its {} {} {:.0f} % of the time, and lanes wait until "
+                           "their slots are filled; {}set memory.host: pinned if the arrays fit",
+                           base::counted(threads, "thread"), threads == 1 ? "copies" : "copy",
+                           100 * part,
+                           deck::row_of(of.run.order).lanes ? "use the order by_engine, or " : ""),
+               {{"part_of_time", part}, {"threads", threads}});
+}
+
 Found launch_blocking(const Evidence& of) {
   const auto& setting = of.conditions.launch_blocking;
   if (!of.beyond_schedule || !of.gpu() || !setting || setting->value != 1) return {};
@@ -375,6 +388,7 @@ struct Diagnosis {
 constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"kernel_bound", When::always, kernel_bound},
     {"pageable_memory", When::not_good, pageable_memory},
+    {"staging_ring", When::hides, staging_ring},
     {"launch_blocking", When::hides, launch_blocking},
     {"tool_loaded", When::hides, tool_loaded},
     {"blocking_tasks", When::hides, blocking_tasks},

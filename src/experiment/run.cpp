@@ -86,12 +86,6 @@ results::Run finished(const Run& run) {
     result.stretches.push_back(stretch);
     result.stretches.back().median_s = base::median(stretch.kept_s);
   }
-  if (result.staging) {
-    const auto repetitions = static_cast<double>(std::max<std::int64_t>(1, run.repetitions));
-    result.staging->fill_s /= repetitions;
-    result.staging->drain_s /= repetitions;
-    if (!run.ran()) result.staging.reset();
-  }
   if (result.product && run.ran()) {
     std::vector<double> rates;
     for (const double time_s : run.samples_s) rates.push_back(result.product->flops / time_s);

@@ -40,10 +40,11 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
   }
   run.polls += sample.elapsed.polls;
   if (sample.staging) {
-    if (!run.staging) run.staging.emplace();
-    run.staging->fill_s += sample.staging->fill_s;
-    run.staging->drain_s += sample.staging->drain_s;
-    run.staging->threads = sample.staging->threads;
+    experiment::StagingCosts& mean = run.staging ? *run.staging : run.staging.emplace();
+    const auto repetitions = static_cast<double>(run.repetitions);
+    mean.fill_s += (sample.staging->fill_s - mean.fill_s) / repetitions;
+    mean.drain_s += (sample.staging->drain_s - mean.drain_s) / repetitions;
+    mean.threads = sample.staging->threads;
   }
 }
 

@@ -345,6 +345,15 @@ const Row rows[] = {
     Row{"pageable_memory",
         [](Evidence& e) { e.run().schedule.host_memory = deck::HostMemory::pageable; },
         "0.5243 GB/s", "memory.host: pinned"},  // 8 MiB in 16 ms
+    Row{"staging_ring",
+        [](Evidence& e) { e.run().staging = results::StagingCosts{7e-3, 5e-3, 15}; },
+        "its 15 threads copy 75 % of the time", "use the order by_engine, or set memory.host"},
+    Row{"staging_ring",
+        [](Evidence& e) {
+          e.run().order = deck::Order::by_engine;
+          e.run().staging = results::StagingCosts{7e-3, 10e-3, 1};
+        },
+        "its 1 thread copies 100 % of the time", "; set memory.host: pinned"},
     Row{"few_lanes",
         [](Evidence& e) {
           e.run().schedule.lanes = 1;
