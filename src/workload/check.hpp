@@ -36,11 +36,11 @@ void for_elements(const HostData<T>& array, std::int64_t begin, std::int64_t end
 template <class T, class Body>
 void for_padding(const HostData<T>& array, const Body& body) {
   const schedule::Region& region = array.region;
-  const auto all = std::as_writable_bytes(std::span(array.memory.data(), array.memory.size()));
+  const auto bytes = std::as_writable_bytes(std::span(array.memory.data(), array.memory.size()));
   const auto gap = [&](std::size_t line) {
     const std::size_t begin = line == 0 ? 0 : region.line_begin(line - 1) + region.line_bytes;
-    const std::size_t end = line == region.all_lines() ? all.size() : region.line_begin(line);
-    body(all.subspan(begin, end - begin), line * region.line_bytes);
+    const std::size_t end = line == region.all_lines() ? bytes.size() : region.line_begin(line);
+    body(bytes.subspan(begin, end - begin), line * region.line_bytes);
   };
   base::parallel_for(
       static_cast<std::int64_t>(region.all_lines()) + 1,
@@ -87,9 +87,9 @@ struct Expected {
 inline void add(Verification& result, const Verification& part) {
   result.max_error = std::max(result.max_error, part.max_error);
   result.tolerance = std::max(result.tolerance, part.tolerance);
-  const auto& known = result.mismatch;
+  const auto& first = result.mismatch;
   const auto& other = part.mismatch;
-  if (other && (!known || (known->array == other->array && other->index < known->index))) {
+  if (other && (!first || (first->array == other->array && other->index < first->index))) {
     result.mismatch = other;
   }
 }
@@ -98,8 +98,8 @@ inline void add(Verification& result, const Verification& part) {
 template <class T>
 void add(Verification& result, const std::string& array, std::int64_t index, T found,
          const Expected<T>& expected) {
-  const auto wanted = static_cast<double>(expected.value);
-  double error = std::abs(static_cast<double>(found) - wanted);
+  const auto expected_value = static_cast<double>(expected.value);
+  double error = std::abs(static_cast<double>(found) - expected_value);
   if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
   if constexpr (std::is_integral_v<T>) {
     if (found != expected.value)
@@ -108,7 +108,7 @@ void add(Verification& result, const std::string& array, std::int64_t index, T f
   result.max_error = std::max(result.max_error, error);
   result.tolerance = std::max(result.tolerance, expected.tolerance);
   if (error > expected.tolerance && !result.mismatch) {
-    result.mismatch = {-1, array, index, wanted, static_cast<double>(found)};
+    result.mismatch = {-1, array, index, expected_value, static_cast<double>(found)};
   }
 }
 

@@ -103,7 +103,7 @@ struct ChunkArrays {
 
 /// Allocates the arrays of all chunks, which are sorted by number.
 template <class Space>
-std::vector<ChunkArrays<Space>> chunks_of(const Setup& setup) {
+std::vector<ChunkArrays<Space>> allocate_chunks(const Setup& setup) {
   const std::vector<schedule::Array>& listed = setup.workload.arrays;
   std::set<int> numbers;
   for (const deck::CustomTask& task : setup.deck.tasks) {
@@ -133,13 +133,13 @@ std::vector<ChunkArrays<Space>> chunks_of(const Setup& setup) {
 
 /// Last words of the chains of the listed kernels; computes each length once, because it may be
 /// slow.
-std::vector<Word> ends_of(const std::vector<deck::CustomTask>& tasks, std::int64_t steps_per_s) {
-  std::map<std::int64_t, Word> known;  // by steps
+std::vector<Word> chain_ends(const std::vector<deck::CustomTask>& tasks, std::int64_t steps_per_s) {
+  std::map<std::int64_t, Word> end_by_steps;
   std::vector<Word> ends(tasks.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].stage != deck::Stage::kernel) continue;
     const std::int64_t count = steps(tasks[i].duration_s, steps_per_s);
-    const auto [end, is_new] = known.try_emplace(count, 0);
+    const auto [end, is_new] = end_by_steps.try_emplace(count, 0);
     if (is_new) end->second = chain(count);
     ends[i] = end->second;
   }
@@ -159,17 +159,17 @@ struct ListReference {
                       std::uint32_t repetition, const std::vector<Word>& ends) const {
     const int number = array.host.number;
     const SampledWords samples(array.device);
-    const auto before = [&](int of, std::int64_t position) {
-      return word(position, repetition, of);
+    const auto initial = [&](int array_number, std::int64_t position) {
+      return word(position, repetition, array_number);
     };
     std::vector<Word> updated;  // expected samples
-    for (int i = 0; i < samples.count; ++i) updated.push_back(before(number, samples.position(i)));
+    for (int i = 0; i < samples.count; ++i) updated.push_back(initial(number, samples.position(i)));
     const auto check = [&](const HostData<Word>& found) {
       return compare(found, [&](std::int64_t i) {
         const std::int64_t sample = i / samples.stride;
         const bool is_updated = i % samples.stride == 0 && sample < samples.count;
         return Expected<Word>{is_updated ? updated[static_cast<std::size_t>(sample)]
-                                         : before(number, i)};
+                                         : initial(number, i)};
       });
     };
     Verification result;
@@ -183,7 +183,7 @@ struct ListReference {
         Word& x = updated[static_cast<std::size_t>(i)];
         for (int k = 0; k < chunk.inputs; ++k) {
           const auto& input = chunk.arrays[static_cast<std::size_t>(k)];
-          x = with_input(x, before(input.host.number, SampledWords(input.device).position(i)));
+          x = with_input(x, initial(input.host.number, SampledWords(input.device).position(i)));
         }
         x = with_kernel(x, ends[task], static_cast<int>(task));
       }
@@ -197,7 +197,7 @@ struct ListReference {
   }
 
   Verification verify(std::uint32_t repetition, std::int64_t steps_per_s) const {
-    const std::vector<Word> ends = ends_of(tasks, steps_per_s);
+    const std::vector<Word> ends = chain_ends(tasks, steps_per_s);
     Verification result;
     for (const auto& chunk : chunks) {
       for (const auto& array : chunk.arrays) add(result, verify(chunk, array, repetition, ends));
@@ -209,7 +209,7 @@ struct ListReference {
 template <class Space>
 void set_up_custom(const Setup& setup) {
   Workload& w = setup.workload;
-  const ListReference<Space> reference{w.arrays, setup.deck.tasks, chunks_of<Space>(setup)};
+  const ListReference<Space> reference{w.arrays, setup.deck.tasks, allocate_chunks<Space>(setup)};
   w.launch = [chunks = reference.chunks](const Space& lane, const Call& call) {
     Busy<Space> busy{{}, 0, call.number, call.repeats};
     if (call.op >= 0) {

@@ -21,8 +21,8 @@ KOKKOS_INLINE_FUNCTION std::uint64_t mix(std::int64_t position, std::uint32_t re
 }
 
 /// An integer of `bits` random bits, in [-2^(bits-1), 2^(bits-1)).
-KOKKOS_INLINE_FUNCTION std::int64_t whole_value(int bits, std::int64_t position,
-                                                std::uint32_t repetition, int array) {
+KOKKOS_INLINE_FUNCTION std::int64_t integer_value(int bits, std::int64_t position,
+                                                  std::uint32_t repetition, int array) {
   return static_cast<std::int64_t>(mix(position, repetition, array) >> (64 - bits)) -
          (std::int64_t{1} << (bits - 1));
 }
@@ -36,18 +36,18 @@ inline constexpr int data_bits = std::is_same_v<T, std::int32_t>   ? 16
 
 /// The element as an integer. Sums of these are exact for all T.
 template <class T>
-std::int64_t whole_value(std::int64_t position, std::uint32_t repetition, int array) {
-  return whole_value(data_bits<T>, position, repetition, array);
+std::int64_t integer_value(std::int64_t position, std::uint32_t repetition, int array) {
+  return integer_value(data_bits<T>, position, repetition, array);
 }
 
-/// Factor from whole_value to the element: 1 for integers; floating-point elements lie in [-1/2,
+/// Factor from integer_value to the element: 1 for integers; floating-point elements lie in [-1/2,
 /// 1/2) and are exact.
 template <class T>
 inline constexpr double data_scale = std::is_integral_v<T> ? 1.0 : 0x1p-20;
 
 template <class T>
 T value(std::int64_t position, std::uint32_t repetition, int array) {
-  return static_cast<T>(static_cast<T>(whole_value<T>(position, repetition, array)) *
+  return static_cast<T>(static_cast<T>(integer_value<T>(position, repetition, array)) *
                         static_cast<T>(data_scale<T>));
 }
 
@@ -63,10 +63,10 @@ enum class Repeats { none, one, many };
 
 /// Mean over `repeats` of sqrt(sin(x)^2 + cos(x)^2) = 1: the increment of seeds 000 and 002 with
 /// variable intensity; exactly 1 without repeats.
-template <Repeats known, class T>
+template <Repeats kind, class T>
 KOKKOS_INLINE_FUNCTION T unit(T x, [[maybe_unused]] int repeats) {
-  if constexpr (known == Repeats::none) return T(1);
-  if constexpr (known == Repeats::one) {
+  if constexpr (kind == Repeats::none) return T(1);
+  if constexpr (kind == Repeats::one) {
     const T s = Kokkos::sin(x);
     const T c = Kokkos::cos(x);
     return Kokkos::sqrt(s * s + c * c);
@@ -78,7 +78,7 @@ KOKKOS_INLINE_FUNCTION T unit(T x, [[maybe_unused]] int repeats) {
 
 /// Calls body(std::integral_constant<Repeats, ...>) for the number of repeats.
 template <class Body>
-void with_known(std::int64_t repeats, const Body& body) {
+void with_repeats(std::int64_t repeats, const Body& body) {
   if (repeats == 0) {
     body(std::integral_constant<Repeats, Repeats::none>());
   } else if (repeats == 1) {

@@ -75,14 +75,14 @@ namespace {
 /// Limits OpenBLAS and MKL to the calling thread, for the rest of the process; returns whether one
 /// of them is a shared library of this program.
 bool use_one_blas_thread() {
-  bool found = false;
+  bool is_shared = false;
   for (const char* const name : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
     const auto set = std::bit_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, name));
     if (set == nullptr) continue;
     set(1);
-    found = true;
+    is_shared = true;
   }
-  return found;
+  return is_shared;
 }
 
 template <class Space, class T>

@@ -10,14 +10,14 @@
 namespace overlap::workload {
 namespace {
 
-template <class Space, class T, Repeats known>
+template <class Space, class T, Repeats kind>
 struct Increment {
   Kokkos::View<T*, Space> chunk;
   std::int64_t first;  ///< position of chunk(0) in the whole array
   int repeats;         ///< of the arithmetic, which makes the kernel longer
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    chunk(i) += unit<known>(static_cast<T>(first + i), repeats);
+    chunk(i) += unit<kind>(static_cast<T>(first + i), repeats);
   }
 };
 
@@ -28,9 +28,9 @@ void set_up_increment(const Setup& setup) {
   w.unit_elements = a.unit;
   w.launch = [a](const Space& lane, const Call& call) {
     const auto chunk = a.chunk(call);  // a subview of a.device
-    with_known(call.repeats, [&](auto known) {
+    with_repeats(call.repeats, [&](auto kind) {
       enqueue("overlap::increment::increment", lane, std::ssize(chunk),  // Kokkos::parallel_for
-              Increment<Space, T, known()>{chunk, a.first(call), static_cast<int>(call.repeats)});
+              Increment<Space, T, kind()>{chunk, a.first(call), static_cast<int>(call.repeats)});
     });
   };
   if (setup.deck.box) w.launch = launch_box(a, *setup.deck.box);
@@ -39,7 +39,7 @@ void set_up_increment(const Setup& setup) {
     // Adds one rounding of a sum below 2 to the error of the arithmetic.
     const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
     return compare(host, [=](std::int64_t i) {
-      const auto start = static_cast<double>(whole_value<T>(i, repetition, 0)) * data_scale<T>;
+      const auto start = static_cast<double>(integer_value<T>(i, repetition, 0)) * data_scale<T>;
       return Expected<T>{start + 1, tolerance};
     });
   };

@@ -10,7 +10,7 @@ namespace overlap::workload {
 template <class Space, class T>
 using BoxView = Kokkos::View<T***, Kokkos::LayoutLeft, Space>;  ///< (column, row, plane)
 
-template <class Space, class T, Repeats known>
+template <class Space, class T, Repeats kind>
 struct IncrementBox {
   BoxView<Space, T> chunk;
   std::int64_t first;  ///< position of chunk(0, 0, 0) in the box
@@ -20,7 +20,7 @@ struct IncrementBox {
     const auto columns = static_cast<std::int64_t>(chunk.extent(0));
     const auto rows = static_cast<std::int64_t>(chunk.extent(1));
     const std::int64_t position = first + (plane * rows + row) * columns + column;
-    chunk(column, row, plane) += unit<known>(static_cast<T>(position), repeats);
+    chunk(column, row, plane) += unit<kind>(static_cast<T>(position), repeats);
   }
 };
 
@@ -37,11 +37,10 @@ auto launch_box(const Mirror<Space, T>& a, const deck::Box& box) {
     // Neighbouring threads of a GPU work on neighbouring columns, which are adjacent in memory.
     using Left = Kokkos::Rank<3, Kokkos::Iterate::Left, Kokkos::Iterate::Left>;
     using Policy = Kokkos::MDRangePolicy<Space, Left, Kokkos::IndexType<std::int64_t>>;
-    const Policy all(lane, {0, 0, 0}, {columns, rows, planes});
-    with_known(call.repeats, [&](auto known) {
-      enqueue(
-          "overlap::increment::box", all,
-          IncrementBox<Space, T, known()>{chunk, a.first(call), static_cast<int>(call.repeats)});
+    const Policy policy(lane, {0, 0, 0}, {columns, rows, planes});
+    with_repeats(call.repeats, [&](auto kind) {
+      enqueue("overlap::increment::box", policy,
+              IncrementBox<Space, T, kind()>{chunk, a.first(call), static_cast<int>(call.repeats)});
     });
   };
 }

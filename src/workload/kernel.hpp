@@ -19,10 +19,10 @@ void enqueue(const char* label, const Policy& policy, const Functor& functor) {
 /// CUDA and HIP grids in 32 bits.
 template <class Space, class Functor>
 void enqueue(const char* label, const Space& instance, std::int64_t count, const Functor& functor) {
-  constexpr std::int64_t most = std::int64_t{1} << 31;
+  constexpr std::int64_t most_iterations = std::int64_t{1} << 31;
   using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
-  for (std::int64_t begin = 0; begin < count; begin += most) {
-    enqueue(label, Range(instance, begin, std::min(count, begin + most)), functor);
+  for (std::int64_t begin = 0; begin < count; begin += most_iterations) {
+    enqueue(label, Range(instance, begin, std::min(count, begin + most_iterations)), functor);
   }
 }
 

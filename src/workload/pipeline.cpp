@@ -7,7 +7,7 @@ namespace {
 
 /// One of the two operations of seed 001: c = a + u b (operation1) or c = a - u b (operation2) with
 /// u = 1, computed with the arithmetic of the seeds on the position of the element.
-template <class Space, class T, Repeats known>
+template <class Space, class T, Repeats kind>
 struct Operation {
   Kokkos::View<const T*, Space> a, b;
   Kokkos::View<T*, Space> c;
@@ -16,7 +16,7 @@ struct Operation {
   T sign;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const T u = unit<known>(static_cast<T>(first + i), repeats);
+    const T u = unit<kind>(static_cast<T>(first + i), repeats);
     c(i) = a(i) + sign * u * b(i);
   }
 };
@@ -32,10 +32,10 @@ void set_up_pipeline(const Setup& setup) {
   }
   w.launch = [arrays](const Space& lane, const Call& call) {
     const auto* const array = &arrays[3 * static_cast<std::size_t>(call.op)];
-    with_known(call.repeats, [&](auto known) {
+    with_repeats(call.repeats, [&](auto kind) {
       enqueue(call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
               lane, call.size,
-              Operation<Space, T, known()>{
+              Operation<Space, T, kind()>{
                   array[0].chunk(call), array[1].chunk(call), array[2].chunk(call), call.begin,
                   static_cast<int>(call.repeats), call.op == 0 ? T(1) : T(-1)});
     });
@@ -47,8 +47,8 @@ void set_up_pipeline(const Setup& setup) {
     const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
     for (const int op : {0, 1}) {
       add(result, compare(arrays[static_cast<std::size_t>(3 * op + 2)].host, [=](std::int64_t i) {
-            const std::int64_t a = whole_value<T>(i, repetition, 3 * op);
-            const std::int64_t b = whole_value<T>(i, repetition, 3 * op + 1);
+            const std::int64_t a = integer_value<T>(i, repetition, 3 * op);
+            const std::int64_t b = integer_value<T>(i, repetition, 3 * op + 1);
             return Expected<T>{static_cast<double>(op == 0 ? a + b : a - b) * data_scale<T>,
                                tolerance};
           }));

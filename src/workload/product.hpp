@@ -40,11 +40,11 @@ struct Problem {
     return matrix == 2 ? 2 * bits : bits;
   }
   /// An element as a number of steps.
-  std::int64_t whole(std::int64_t index, std::uint32_t repetition, int matrix) const {
-    return whole_value(bits(matrix), index, repetition, matrix);
+  std::int64_t element_steps(std::int64_t index, std::uint32_t repetition, int matrix) const {
+    return integer_value(bits(matrix), index, repetition, matrix);
   }
   T element(std::int64_t index, std::uint32_t repetition, int matrix) const {
-    const auto steps = static_cast<double>(whole(index, repetition, matrix));
+    const auto steps = static_cast<double>(element_steps(index, repetition, matrix));
     return static_cast<T>(std::ldexp(steps, -bits(matrix)));
   }
   /// Whether C is computed without rounding.
@@ -79,8 +79,8 @@ Number number(double steps) {
   } else {
     constexpr Number wrong = 0xd6e8feb86659fd93U;  // arbitrary value for non-integers
     if (!(std::abs(steps) < 0x1p62)) return wrong;
-    const auto whole = static_cast<std::int64_t>(steps);
-    return static_cast<double>(whole) == steps ? static_cast<Number>(whole) : wrong;
+    const auto integer = static_cast<std::int64_t>(steps);
+    return static_cast<double>(integer) == steps ? static_cast<Number>(integer) : wrong;
   }
 }
 
@@ -120,13 +120,13 @@ void add_product(std::vector<Number>& sums, const Element& element,
 /// in steps for floating point.
 template <class Number, class T>
 std::vector<double> residuals_in(const Problem<T>& problem, const T* c, std::uint32_t repetition) {
-  const auto given = [&](int matrix) {
+  const auto input = [&](int matrix) {
     return [&problem, repetition, matrix](std::int64_t i) {
-      return static_cast<Number>(problem.whole(i, repetition, matrix));
+      return static_cast<Number>(problem.element_steps(i, repetition, matrix));
     };
   };
   const double steps = std::ldexp(1.0, problem.bits(2));  // per unit
-  const auto found = [&](std::int64_t i) {
+  const auto output = [&](std::int64_t i) {
     return number<Number>(static_cast<double>(c[i]) * steps);
   };
   const auto times = [](double factor, std::vector<Number> vector) {
@@ -136,21 +136,21 @@ std::vector<double> residuals_in(const Problem<T>& problem, const T* c, std::uin
   std::vector<Number> x;
   for (std::int64_t j = 0; j < problem.n; ++j) x.push_back(weight<Number>(mix(j, repetition, 3)));
   std::vector<Number> bx(static_cast<std::size_t>(problem.k));
-  add_product(bx, given(1), x);
-  std::vector<Number> apart(static_cast<std::size_t>(problem.m));
-  add_product(apart, given(0), times(problem.alpha, bx));
-  if (problem.beta != 0) add_product(apart, given(2), times(problem.beta, x));
-  add_product(apart, found, times(-1, x));
-  std::vector<double> sizes;
-  for (const Number difference : apart) {
+  add_product(bx, input(1), x);
+  std::vector<Number> differences(static_cast<std::size_t>(problem.m));
+  add_product(differences, input(0), times(problem.alpha, bx));
+  if (problem.beta != 0) add_product(differences, input(2), times(problem.beta, x));
+  add_product(differences, output, times(-1, x));
+  std::vector<double> magnitudes;
+  for (const Number difference : differences) {
     if constexpr (std::is_integral_v<Number>) {
-      sizes.push_back(difference == 0 ? 0 : 1);
+      magnitudes.push_back(difference == 0 ? 0 : 1);
     } else {
       const auto size = static_cast<double>(std::abs(difference));
-      sizes.push_back(std::isnan(size) ? std::numeric_limits<double>::infinity() : size);
+      magnitudes.push_back(std::isnan(size) ? std::numeric_limits<double>::infinity() : size);
     }
   }
-  return sizes;
+  return magnitudes;
 }
 
 template <class T>
@@ -164,12 +164,12 @@ template <class T>
 Expected<T> expected(const Problem<T>& problem, std::int64_t index, std::uint32_t repetition) {
   std::int64_t sum = 0;
   for (std::int64_t l = 0; l < problem.k; ++l) {
-    sum += problem.whole(l * problem.m + index % problem.m, repetition, 0) *
-           problem.whole(index / problem.m * problem.k + l, repetition, 1);
+    sum += problem.element_steps(l * problem.m + index % problem.m, repetition, 0) *
+           problem.element_steps(index / problem.m * problem.k + l, repetition, 1);
   }
   const auto steps = static_cast<long double>(problem.alpha) * static_cast<long double>(sum) +
                      static_cast<long double>(problem.beta) *
-                         static_cast<long double>(problem.whole(index, repetition, 2));
+                         static_cast<long double>(problem.element_steps(index, repetition, 2));
   return {static_cast<double>(std::ldexp(steps, -problem.bits(2))), problem.tolerance()};
 }
 
@@ -179,21 +179,21 @@ Expected<T> expected(const Problem<T>& problem, std::int64_t index, std::uint32_
 template <class T>
 Verification verify(const Problem<T>& problem, const HostData<T>& c, std::uint32_t repetition) {
   const auto element = [&](std::int64_t i) { return expected(problem, i, repetition); };
-  const T* const found = c.memory.data();
-  const std::vector<double> apart = residuals(problem, found, repetition);
-  const auto worst = std::max_element(apart.begin(), apart.end());
+  const T* const elements = c.memory.data();
+  const std::vector<double> row_errors = residuals(problem, elements, repetition);
+  const auto worst = std::max_element(row_errors.begin(), row_errors.end());
   const bool wrong = *worst > problem.row_tolerance();
-  constexpr double few = 0x1p27;
+  constexpr double few_operations = 0x1p27;
   const double operations = static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                             static_cast<double>(problem.k);
-  if (!wrong && operations <= few) {
+  if (!wrong && operations <= few_operations) {
     return compare(c, element, std::max<std::int64_t>(1, (1 << 14) / problem.k));
   }
   Verification result{.tolerance = problem.tolerance()};
   if (wrong) {
-    const std::int64_t row = worst - apart.begin();
+    const std::int64_t row = worst - row_errors.begin();
     for (std::int64_t i = row; i < problem.m * problem.n; i += problem.m) {
-      add<T>(result, c.name, i, found[i], element(i));
+      add<T>(result, c.name, i, elements[i], element(i));
     }
     // No single element exceeds the tolerance, but their sum does.
     if (!result.mismatch)

@@ -54,8 +54,8 @@ void launch_sums(const Space& instance, const LineSums<Space, T, Sum>& task, boo
   const int vector = is_host<Space> ? 1 : Policy::vector_length_max();
   const int most_threads = is_host<Space> ? 1 : 256;
   // At least four elements per thread: enough loads in flight, little to combine at the end.
-  const auto most = static_cast<unsigned>(std::min<std::int64_t>(length / 4, most_threads));
-  const int threads = std::max(vector, static_cast<int>(std::bit_floor(most)));
+  const auto useful = static_cast<unsigned>(std::min<std::int64_t>(length / 4, most_threads));
+  const int threads = std::max(vector, static_cast<int>(std::bit_floor(useful)));
   constexpr std::int64_t most_lines = 1 << 30;  // league sizes are int
   for (std::int64_t begin = 0; begin < count; begin += most_lines) {
     const std::pair part(begin, std::min(count, begin + most_lines));
@@ -83,7 +83,7 @@ void set_up_rowsum(const Setup& setup, std::int64_t length, bool teams) {
       std::uint64_t sum = 0;
       std::int64_t magnitude = 0;
       for (std::int64_t i = line * length; i < (line + 1) * length; ++i) {
-        const std::int64_t x = whole_value<T>(i, repetition, 0);
+        const std::int64_t x = integer_value<T>(i, repetition, 0);
         sum += static_cast<std::uint64_t>(x);
         magnitude += x < 0 ? -x : x;
       }

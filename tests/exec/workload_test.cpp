@@ -151,7 +151,7 @@ TEST(Data, DependOnPositionRepetitionAndArray) {
     same += here == workload::value<float>(i + 1, 1, 0);
     same += here == workload::value<float>(i, 2, 0);
     same += here == workload::value<float>(i, 1, 1);
-    EXPECT_EQ(here, static_cast<double>(workload::whole_value<float>(i, 1, 0)) * 0x1p-20);
+    EXPECT_EQ(here, static_cast<double>(workload::integer_value<float>(i, 1, 0)) * 0x1p-20);
   }
   EXPECT_LT(same, 5);
 }
