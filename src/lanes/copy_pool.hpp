@@ -18,8 +18,8 @@ namespace overlap::lanes {
 using Turn = std::uint32_t;
 
 inline bool has_reached(Turn& word, Turn turn) {
-  const Turn now = std::atomic_ref(word).load(std::memory_order_acquire);
-  return static_cast<std::int32_t>(now - turn) >= 0;
+  const Turn reached = std::atomic_ref(word).load(std::memory_order_acquire);
+  return static_cast<std::int32_t>(reached - turn) >= 0;
 }
 
 /// A host memory copy that starts when `ready` has reached `after`, and then sets `done` to `turn`.

@@ -84,8 +84,8 @@ class FencedLanes final : public Lanes {
 
   /// Spaces have no query: returns what the last wait has established.
   bool query(int lane) override {
-    const auto at = static_cast<std::size_t>(lane);
-    return issued_[at] == complete_[at];
+    const auto index = static_cast<std::size_t>(lane);
+    return issued_[index] == complete_[index];
   }
 
  private:
@@ -94,10 +94,11 @@ class FencedLanes final : public Lanes {
   /// Of one thread at most as many as the space has threads, because some Kokkos versions cannot
   /// partition it further. Threads of a host need instances that do not lock each other.
   static std::vector<Space> instances(int lanes, [[maybe_unused]] int threads) {
-    if constexpr (has_own_instances<Space>) {
-      std::vector<Space> own;
-      while (threads > 1 && std::ssize(own) < lanes) own.push_back(own_instance<Space>(lanes));
-      if (!own.empty()) return own;
+    if constexpr (has_concurrent_instances<Space>) {
+      std::vector<Space> spaces;
+      while (threads > 1 && std::ssize(spaces) < lanes)
+        spaces.push_back(lane_instance<Space>(lanes));
+      if (!spaces.empty()) return spaces;
     }
     const auto count = static_cast<std::size_t>(std::min(lanes, Space().concurrency()));
     return Kokkos::Experimental::partition_space(Space(), std::vector<int>(count, 1));

@@ -18,10 +18,10 @@ inline schedule::TaskId device_tasks(const schedule::Schedule& schedule) {
 /// Whether a graph can contain all device tasks: there are some, no task blocks the host, and host
 /// work, if any, is last.
 inline bool is_capturable(const schedule::Schedule& schedule) {
-  const auto rest = schedule.tasks.begin() + device_tasks(schedule);
-  return rest != schedule.tasks.begin() &&
+  const auto host_tasks = schedule.tasks.begin() + device_tasks(schedule);
+  return host_tasks != schedule.tasks.begin() &&
          std::ranges::none_of(schedule.tasks, &schedule::Task::blocking) &&
-         std::all_of(rest, schedule.tasks.end(), [](const schedule::Task& task) {
+         std::all_of(host_tasks, schedule.tasks.end(), [](const schedule::Task& task) {
            return task.stage == schedule::Stage::host;
          });
 }
@@ -48,13 +48,13 @@ class Graphs {
 
   /// The graph of a schedule; `issue(task)` issues a task to the stream of its lane.
   template <class Issue>
-  const Graph& of(const schedule::Schedule& schedule, const workload::Workload& workload,
-                  const std::vector<typename Api::Stream>& streams, const Issue& issue) {
+  const Graph& graph(const schedule::Schedule& schedule, const workload::Workload& workload,
+                     const std::vector<typename Api::Stream>& streams, const Issue& issue) {
     Content content{schedule.tasks, schedule.uses, schedule.cuts,
                     workload.device.empty() ? nullptr : workload.device.front().data(),
                     workload.repeats};
-    const auto known = std::ranges::find(graphs_, content, &Graph::content);
-    if (known != graphs_.end()) return *known;
+    const auto cached = std::ranges::find(graphs_, content, &Graph::content);
+    if (cached != graphs_.end()) return *cached;
     const auto start = Clock::now();
     const auto captured = capture(schedule, streams, issue);
     const double capture_s = seconds_since(start);

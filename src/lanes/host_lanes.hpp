@@ -26,11 +26,11 @@ inline constexpr bool is_open_mp = workload::is_host<Space> && std::is_construct
 
 /// Whether our own threads can use instances of the space concurrently.
 template <class Space>
-inline constexpr bool has_own_instances = is_serial<Space> || is_open_mp<Space>;
+inline constexpr bool has_concurrent_instances = is_serial<Space> || is_open_mp<Space>;
 
 /// An instance for one of several lanes.
 template <class Space>
-Space own_instance([[maybe_unused]] int lanes) {
+Space lane_instance([[maybe_unused]] int lanes) {
 #if defined(KOKKOS_ENABLE_SERIAL)
   if constexpr (is_serial<Space>) return Space(Kokkos::NewInstance{});
 #endif
@@ -47,7 +47,7 @@ class HostLanes final : public Lanes {
  public:
   /// With `poll` the host polls the state of a lane instead of sleeping.
   HostLanes(int lanes, bool poll) : poll_(poll) {
-    for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back(own_instance<Space>(lanes));
+    for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back(lane_instance<Space>(lanes));
     for (Lane& lane : lanes_) {
       workers_.emplace_back([this, &lane](const std::stop_token& stop) { work(stop, lane); });
     }
@@ -124,19 +124,19 @@ class HostLanes final : public Lanes {
       const schedule::TaskId id = lane.queue.front();
       // After a failure skips all remaining tasks, so that waiting threads return.
       if (!failure_) {
-        std::optional<base::Error> failed;
+        std::optional<base::Error> task_failure;
         lock.unlock();
         timeline::Span span = {.start_s = seconds_since(mark_)};
         try {
           perform(lane.instance, *workload_, *schedule_, schedule_->tasks[id]);
           lane.instance.fence("overlap::task");
         } catch (const std::exception& error) {
-          failed = lane_error(*schedule_, id, base::error_of(error).what());
+          task_failure = lane_error(*schedule_, id, base::error_of(error).what());
         }
         span.stop_s = seconds_since(mark_);
         lock.lock();
         spans_[id] = span;
-        if (!failure_) failure_ = failed;
+        if (!failure_) failure_ = task_failure;
       }
       complete_[id] = true;
       lane.queue.pop_front();  // only now: an empty queue means that all tasks are complete

@@ -29,8 +29,8 @@ base::Error needs_streams(workload::SpaceId space, const std::string& key, std::
 template <class Space>
 void require_no_streams(const deck::Issue& options, const deck::Memory& memory) {
   const workload::SpaceId space = workload::id_of<Space>;
-  const auto refuse = [&](bool wanted, const char* key, auto value) {
-    if (wanted) throw needs_streams(space, key, deck::to_string(value));
+  const auto refuse = [&](bool requested, const char* key, auto value) {
+    if (requested) throw needs_streams(space, key, deck::to_string(value));
   };
   refuse(options.mechanism != deck::Mechanism::streams, "issue.mechanism", options.mechanism);
   refuse(options.streams != deck::Streams::own, "issue.streams", options.streams);
@@ -38,14 +38,14 @@ void require_no_streams(const deck::Issue& options, const deck::Memory& memory) 
          options.sync);
   refuse(memory.host != deck::HostMemory::pinned && memory.host != deck::HostMemory::pageable,
          "memory.host", memory.host);
-  refuse(options.sync == deck::Sync::query && !has_own_instances<Space>, "issue.sync",
+  refuse(options.sync == deck::Sync::query && !has_concurrent_instances<Space>, "issue.sync",
          options.sync);
 }
 
 /// Throws if the space launches only from the thread that initialized it.
 template <class Space>
 void require_threads(const deck::Issue& options) {
-  if (options.threads == 1 || has_own_instances<Space> || !workload::is_host<Space>) return;
+  if (options.threads == 1 || has_concurrent_instances<Space> || !workload::is_host<Space>) return;
   throw base::Error(base::ExitCode::skipped,
                     fmt::format("issue.threads: {} needs a back end that launches from any thread; "
                                 "{} does only from the one that initialized it",
@@ -62,7 +62,7 @@ std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::M
     return std::make_unique<StreamLanes<typename ApiOf<Space>::type>>(lanes, options, memory);
   } else {
     require_no_streams<Space>(options, memory);
-    if constexpr (has_own_instances<Space>) {
+    if constexpr (has_concurrent_instances<Space>) {
       return std::make_unique<HostLanes<Space>>(lanes, options.sync == deck::Sync::query);
     } else {
       return std::make_unique<FencedLanes<Space>>(lanes);
@@ -107,17 +107,17 @@ std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck
 
 int cores_of_lanes(workload::SpaceId space) {
   const int cores = base::usable_cpus();
-  const auto of = [&]<class Space>(std::type_identity<Space>) {
+  const auto count = [&]<class Space>(std::type_identity<Space>) {
     return is_serial<Space> ? cores : std::min(workload::concurrency(space), cores);
   };
-  return std::visit(of, space);
+  return std::visit(count, space);
 }
 
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,
-                       const std::string& what) {
+                       const std::string& reason) {
   return base::Error(base::ExitCode::runtime_error, std::string(deck::to_string(schedule.order)) +
                                                         ": " + schedule::describe(schedule, task) +
-                                                        " failed: " + what);
+                                                        " failed: " + reason);
 }
 
 }  // namespace overlap::lanes

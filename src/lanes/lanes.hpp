@@ -116,7 +116,7 @@ int cores_of_lanes(workload::SpaceId space);
 
 /// A runtime error that names the order and the task.
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,
-                       const std::string& what);
+                       const std::string& reason);
 
 // Single tasks on an instance.
 

@@ -40,8 +40,8 @@ class StagingRing {
   /// One core is left to the issuing thread. Idle threads poll and so slow it down: more than one
   /// per slot, or than saturate memory, are of no use.
   static int threads_for(std::int64_t slots, int cpus) {
-    constexpr std::int64_t most = 16;
-    const auto useful = static_cast<int>(std::min(most, 2 * slots));
+    constexpr std::int64_t most_useful = 16;
+    const auto useful = static_cast<int>(std::min(most_useful, 2 * slots));
     return std::clamp(cpus - 1, 1, useful);
   }
 

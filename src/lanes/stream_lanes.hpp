@@ -32,7 +32,7 @@ class StreamLanes final : public Lanes {
     // Constructing an instance enqueues memsets on the legacy stream, which non-blocking streams do
     // not wait for.
     Api::synchronize_device();
-    last_.resize(streams_.size());
+    last_tasks_.resize(streams_.size());
     while (done_.size() < streams_.size()) done_.push_back(Api::make_event(Api::untimed));
     if (memory.host == deck::HostMemory::pageable_staged) {
       ring_ = std::make_unique<StagingRing<Api>>(memory.ring_slots, memory.ring_bytes);
@@ -58,9 +58,9 @@ class StreamLanes final : public Lanes {
     trace_.bind(schedule);
     graph_ = nullptr;
     if (schedule.mechanism == deck::Mechanism::graph && is_capturable(schedule)) {
-      graph_ = &graphs_.of(schedule, workload, streams_, [this](auto id) { issue(id); });
+      graph_ = &graphs_.graph(schedule, workload, streams_, [this](auto id) { issue(id); });
     }
-    std::fill(last_.begin(), last_.end(), std::nullopt);  // captured tasks have not run
+    std::fill(last_tasks_.begin(), last_tasks_.end(), std::nullopt);  // captured tasks have not run
     launched_ = false;
   }
 
@@ -73,7 +73,7 @@ class StreamLanes final : public Lanes {
   bool launch() override {
     if (graph_ == nullptr) return false;
     Api::launch(graph_->exec, streams_.front());
-    last_.front() = device_tasks(*schedule_) - 1;
+    last_tasks_.front() = device_tasks(*schedule_) - 1;
     launched_ = true;
     return true;
   }
@@ -91,10 +91,10 @@ class StreamLanes final : public Lanes {
   void issue(schedule::TaskId id) override {
     const schedule::Task& task = schedule_->tasks[id];
     const auto lane = static_cast<std::size_t>(task.lane);
-    last_[lane] = id;
+    last_tasks_[lane] = id;
     try {
       const auto stream = streams_[lane];
-      for (const schedule::TaskId other : task.after) Api::wait(stream, *event_of_[other], 0);
+      for (const schedule::TaskId other : task.after) Api::wait(stream, *task_events_[other], 0);
       trace_.begin(id, stream);
       if (ring_ && schedule::is_copy(task.stage)) {
         stage(stream, task);
@@ -102,7 +102,7 @@ class StreamLanes final : public Lanes {
         perform(instances_[lane], *workload_, *schedule_, task);
       }
       trace_.end(id, stream);
-      if (event_of_[id] != nullptr) Api::record(*event_of_[id], stream);
+      if (task_events_[id] != nullptr) Api::record(*task_events_[id], stream);
     } catch (const std::exception& error) {
       throw lane_error(*schedule_, id, base::error_of(error).what());
     }
@@ -114,15 +114,15 @@ class StreamLanes final : public Lanes {
 
   void wait(int lane) override {
     if (launched_) lane = 0;  // all of the graph
-    auto& last = last_[static_cast<std::size_t>(lane)];
+    auto& last = last_tasks_[static_cast<std::size_t>(lane)];
     if (!last) return;
     const auto stream = streams_[static_cast<std::size_t>(lane)];
     try {
       // Space::fence() does the same, but (up to 5.2) prints a stack trace and aborts on an error.
       synchronize(stream, done_[static_cast<std::size_t>(lane)]);
     } catch (const base::Error& error) {
-      const std::string where = "the lane stopped at this task or an earlier one: ";
-      throw DeviceLost(lane_error(*schedule_, *last, where + error.what()));
+      const std::string context = "the lane stopped at this task or an earlier one: ";
+      throw DeviceLost(lane_error(*schedule_, *last, context + error.what()));
     }
     if (ring_) ring_->finish(stream);
     last.reset();
@@ -147,14 +147,14 @@ class StreamLanes final : public Lanes {
 
   /// Assigns an event to each task that another lane waits for. The host waits for whole lanes.
   void bind_events() {
-    event_of_.assign(schedule_->tasks.size(), nullptr);
+    task_events_.assign(schedule_->tasks.size(), nullptr);
     std::size_t used = 0;
     for (const schedule::Task& task : schedule_->tasks) {
       if (schedule::on_host(task.stage)) continue;
       for (const schedule::TaskId other : task.after) {
-        if (event_of_[other] != nullptr) continue;
+        if (task_events_[other] != nullptr) continue;
         if (used == events_.size()) events_.push_back(Api::make_event(Api::untimed));
-        event_of_[other] = &events_[used++];
+        task_events_[other] = &events_[used++];
       }
     }
   }
@@ -198,9 +198,9 @@ class StreamLanes final : public Lanes {
   std::vector<typename Api::Space> instances_;
   std::deque<typename Api::Event> events_;
   std::vector<const typename Api::Event*>
-      event_of_;  ///< per task; null: no other lane waits for it
+      task_events_;  ///< per task; null: no other lane waits for it
   std::vector<std::optional<schedule::TaskId>>
-      last_;               ///< last task issued to each lane since its last wait
+      last_tasks_;         ///< last task issued to each lane since its last wait
   bool launched_ = false;  ///< the graph, in the stream of lane 0
   std::unique_ptr<StagingRing<Api>> ring_;
   std::optional<Disturber<Api>> disturber_;

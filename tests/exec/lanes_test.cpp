@@ -120,7 +120,7 @@ deck::Deck issued_by(int threads, WorkloadKind kind = WorkloadKind::increment) {
 
 /// Whether the space can be used by several threads.
 template <class Space>
-constexpr bool has_threads = !workload::is_host<Space> || lanes::has_own_instances<Space>;
+constexpr bool has_threads = !workload::is_host<Space> || lanes::has_concurrent_instances<Space>;
 
 TYPED_TEST(LanesTest, EveryOrderIsRightWhoeverIssuesIt) {
   if (!has_threads<TypeParam>) GTEST_SKIP() << "launches from one thread only";
