@@ -67,8 +67,8 @@ void measure_latencies(const Meter& meter, model::Device& device) {
   if (on_gpu()) latency.lane_s = delay_s(1);
   // A single copy: the remainder is the delay from issue to start plus from end to host.
   const double single = meter.seconds([](HandSchedule& hand) { hand.add(Stage::h2d, tiny, 0); });
-  const double rest = single - device.host.copy_s - device.h2d.pinned.seconds(4 * tiny);
-  latency.start_s = latency.notice_s = std::max(0.0, rest) / 2;
+  const double delays = single - device.host.copy_s - device.h2d.pinned.seconds(4 * tiny);
+  latency.start_s = latency.notice_s = std::max(0.0, delays) / 2;
 }
 
 /// Slow-down of concurrent copies and kernels.
@@ -106,32 +106,31 @@ void measure_slowing(const Meter& meter, int lanes, model::Device& device) {
     // Enough kernels to last about as long as the copies.
     const int count = std::max(1, static_cast<int>(up / kernels * n * 1.2));
     const double alone = together({{Stage::kernel, count}});
-    const double both = together({{Stage::kernel, count}, {Stage::h2d, n}});
-    device.kernels_slowed = std::max(1.0, 1 + (both - alone) / std::min(up, alone));
+    const double concurrent = together({{Stage::kernel, count}, {Stage::h2d, n}});
+    device.kernels_slowed = std::max(1.0, 1 + (concurrent - alone) / std::min(up, alone));
   }
 }
 
 /// Number of FIFOs that the lanes share for a stage: with this many lanes blocked by a task that
 /// waits for another engine, a task in one more lane is delayed. 32 (Hyper-Q) if none is delayed.
 int count_connections(const Meter& meter, Stage stage, int lanes) {
-  const Stage other = stage == Stage::kernel ? Stage::h2d : Stage::kernel;
-  const auto long_units = [&](Stage of) {
-    return meter.plan.most_bytes / (of == Stage::kernel ? 4 : 16);
+  const Stage blocking_stage = stage == Stage::kernel ? Stage::h2d : Stage::kernel;
+  const auto long_units = [&](Stage task_stage) {
+    return meter.plan.most_bytes / (task_stage == Stage::kernel ? 4 : 16);
   };
   const auto seconds = [&](int blocked, bool free) {
     return meter.seconds([&](HandSchedule& hand) {
       if (blocked > 0) {
-        const TaskId long_one = hand.add(other, long_units(other), 0);
+        const TaskId long_task = hand.add(blocking_stage, long_units(blocking_stage), 0);
         hand.add(stage, tiny, 0);
-        for (int lane = 1; lane < blocked; ++lane) hand.add(stage, tiny, lane, {long_one});
+        for (int lane = 1; lane < blocked; ++lane) hand.add(stage, tiny, lane, {long_task});
       }
       if (free) hand.add(stage, long_units(stage), blocked);
     });
   };
-  const double a = seconds(1, false);
-  const double b = seconds(0, true);
+  const auto [shorter_s, longer_s] = std::minmax({seconds(1, false), seconds(0, true)});
   for (int blocked = 1; blocked < lanes; ++blocked) {
-    if (seconds(blocked, true) > std::max(a, b) + std::min(a, b) / 2) return blocked;
+    if (seconds(blocked, true) > longer_s + shorter_s / 2) return blocked;
   }
   return 32;
 }

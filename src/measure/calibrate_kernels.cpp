@@ -77,7 +77,7 @@ model::Kernel calibrate_products(const Meter& meter,
       const auto bytes = static_cast<double>(task.bytes);
       const auto [entry, is_new] = seconds[task.flops / bytes].emplace(bytes, 0);
       const auto row = [&](int times) {
-        return rows_of(schedule, {std::vector(static_cast<std::size_t>(times), task)});
+        return row_schedule(schedule, {std::vector(static_cast<std::size_t>(times), task)});
       };
       if (is_new) entry->second = meter.marginal(row, 1, 4).seconds();
     }
@@ -95,14 +95,14 @@ model::Kernel calibrate_products(const Meter& meter,
 
 double host_flops_per_s(const workload::Workload& workload, schedule::Product tile) {
   constexpr double enough_s = 30e-3;
-  const std::int64_t all = tile.n;
+  const std::int64_t all_columns = tile.n;
   const auto flops = [&](std::int64_t columns) {
     return 2 * static_cast<double>(tile.m * columns) * static_cast<double>(tile.k);
   };
   // A call reads all of A, however few the columns: the difference of two calls does not.
   double fewer_s = 0;
-  for (std::int64_t fewer = 0; fewer < all; fewer = tile.n) {
-    tile.n = std::min<std::int64_t>(std::max<std::int64_t>(8, 2 * fewer), all);
+  for (std::int64_t fewer = 0; fewer < all_columns; fewer = tile.n) {
+    tile.n = std::min<std::int64_t>(std::max<std::int64_t>(8, 2 * fewer), all_columns);
     const auto start = lanes::Clock::now();
     workload.compute_on_host({.product = tile});
     const double time_s = lanes::seconds_since(start);
@@ -111,7 +111,7 @@ double host_flops_per_s(const workload::Workload& workload, schedule::Product ti
     }
     fewer_s = time_s;
   }
-  return flops(all) / fewer_s;
+  return flops(all_columns) / fewer_s;
 }
 
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {

@@ -103,22 +103,22 @@ struct IssuedRun {
         for (const schedule::TaskId other : tasks[id].after) wait_for_issue(other);
         if (failed) return;  // a lane would wait forever for a task that was not issued
         issue(id);
-        of(thread).end.store(id + 1, std::memory_order_release);
+        issued_by(thread).end.store(id + 1, std::memory_order_release);
       }
     };
-    if (launched) of(thread).end = end;
+    if (launched) issued_by(thread).end = end;
     issue_range(launched ? end : 0, end);
-    of(thread).complete_s = since_start();
+    issued_by(thread).complete_s = since_start();
     issue_range(end, static_cast<schedule::TaskId>(tasks.size()));
   }
 
-  Issued& of(int thread) { return issued[static_cast<std::size_t>(thread)]; }
+  Issued& issued_by(int thread) { return issued[static_cast<std::size_t>(thread)]; }
   /// Of the threads of this run.
   int thread_of(const schedule::Task& task) const { return task.lane % threads; }
 
   /// Until another thread has issued the task, so that lanes know what to wait for.
   void wait_for_issue(schedule::TaskId task) {
-    const auto& end = of(thread_of(schedule.tasks[task])).end;
+    const auto& end = issued_by(thread_of(schedule.tasks[task])).end;
     while (end.load(std::memory_order_acquire) <= task && !failed) std::this_thread::yield();
   }
 
@@ -127,8 +127,8 @@ struct IssuedRun {
     const auto& names = schedule.names;
     const lanes::Range range(names.empty() ? schedule::to_string(task.stage) : names[id].c_str(),
                              task.chunk);
-    const bool noted = spans != nullptr && schedule::on_host(task.stage);
-    if (noted) (*spans)[id].start_s = since_start();
+    const bool timed = spans != nullptr && schedule::on_host(task.stage);
+    if (timed) (*spans)[id].start_s = since_start();
     switch (task.stage) {
       case schedule::Stage::host:
         wait_for_lanes(task);
@@ -147,19 +147,19 @@ struct IssuedRun {
         lanes.issue(id);
         if (task.blocking) lanes.wait(task.lane);
     }
-    if (noted) (*spans)[id].stop_s = since_start();
+    if (timed) (*spans)[id].stop_s = since_start();
   }
 
   void poll_lanes() {
     constexpr double longest_s = 10;  // a lane that failed is never complete: wait() says why
     lane_s->assign(static_cast<std::size_t>(schedule.lanes), longest_s);
-    for (int left = schedule.lanes; left > 0 && since_start() < longest_s;
+    for (int running = schedule.lanes; running > 0 && since_start() < longest_s;
          std::this_thread::yield()) {
       for (int lane = 0; lane < schedule.lanes; ++lane) {
         double& time_s = (*lane_s)[static_cast<std::size_t>(lane)];
         if (time_s < longest_s || !lanes.query(lane)) continue;
         time_s = since_start();
-        --left;
+        --running;
       }
     }
   }
@@ -190,15 +190,15 @@ struct IssuedRun {
 /// Returns whether the device is lost, also where no lane has a task.
 bool drain(lanes::Lanes& lanes, int count) {
   bool lost = false;
-  const auto look = [&](const auto& wait) {
+  const auto check = [&](const auto& wait) {
     try {
       wait();
     } catch (const base::Error& error) {
       lost = lost || dynamic_cast<const lanes::DeviceLost*>(&error) != nullptr;
     }
   };
-  for (int lane = 0; lane < count; ++lane) look([&] { lanes.wait(lane); });
-  look([&] { lanes::wait_for(lanes.instance(0), "drain"); });
+  for (int lane = 0; lane < count; ++lane) check([&] { lanes.wait(lane); });
+  check([&] { lanes::wait_for(lanes.instance(0), "drain"); });
   return lost;
 }
 

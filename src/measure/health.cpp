@@ -34,14 +34,14 @@ bool slows(Throttle reason) { return base::throttles[static_cast<std::size_t>(re
 
 experiment::Readings readings(const base::DeviceInfo& device, const Monitor& monitor) {
   if (on_gpu()) put_load_on_device();
-  experiment::Readings found{.device = monitor.describe ? monitor.describe(device) : device};
-  if (monitor.other_processes) found.other_processes = monitor.other_processes();
-  found.cpus = host_info().affinity;
+  experiment::Readings readings{.device = monitor.describe ? monitor.describe(device) : device};
+  if (monitor.other_processes) readings.other_processes = monitor.other_processes();
+  readings.cpus = host_info().affinity;
   for (const base::DeviceInfo& visible : visible_devices()) {
-    if (!visible.id().empty()) found.devices.push_back(visible.id());  // without one: it is lost
+    if (!visible.id().empty()) readings.devices.push_back(visible.id());  // without one: it is lost
   }
-  if (found.device.numa_node) found.node_cpus = cpus_of_node(*found.device.numa_node);
-  return found;
+  if (readings.device.numa_node) readings.node_cpus = cpus_of_node(*readings.device.numa_node);
+  return readings;
 }
 
 HealthWatch::HealthWatch(const Monitor& monitor, std::optional<double> duration_s)

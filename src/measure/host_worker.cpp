@@ -11,7 +11,7 @@ namespace {
 
 /// An instance with all threads, or with one if lanes use the others.
 template <class Space>
-Space instance_of() {
+Space make_instance() {
   if constexpr (std::is_constructible_v<Space, int>) {  // OpenMP
     if (workload::on_host(workload::default_space)) return Space(1);
   }
@@ -21,7 +21,7 @@ Space instance_of() {
 }  // namespace
 
 HostWorker::HostWorker(std::int64_t pieces, double piece_s)
-    : instance_(instance_of<Space>()),
+    : instance_(make_instance<Space>()),
       pieces_(pieces),
       threads_(instance_.concurrency()),
       results_("host work", static_cast<std::size_t>(pieces * threads_)) {

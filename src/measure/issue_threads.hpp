@@ -23,10 +23,10 @@ class IssueThreads {
 
   /// Calls body(thread) on each thread, and returns when all calls have. `body` throws nothing.
   void run(const std::function<void(int)>& body) {
-    left_ = count() - 1;
+    running_ = count() - 1;
     wake(&body);
     body(0);
-    while (left_ > 0) std::this_thread::yield();
+    while (running_ > 0) std::this_thread::yield();
   }
 
  private:
@@ -37,16 +37,16 @@ class IssueThreads {
   }
 
   void work(int thread) {
-    for (unsigned seen = 0;; ++seen) {
-      round_.wait(seen);
+    for (unsigned round = 0;; ++round) {
+      round_.wait(round);
       if (body_ == nullptr) return;
       (*body_)(thread);
-      --left_;
+      --running_;
     }
   }
 
   const std::function<void(int)>* body_ = nullptr;  ///< null: the threads end
-  std::atomic<int> left_ = 0;
+  std::atomic<int> running_ = 0;
   std::atomic<unsigned> round_ = 0;
   std::vector<std::jthread> threads_;  ///< last member, so that they end before what they use
 };

@@ -79,10 +79,10 @@ struct Progress {
   std::optional<lanes::Clock::time_point> start = {};  ///< of the first scored run
 
   double elapsed_s() const { return start ? lanes::seconds_since(*start) : 0; }
-  void show(const std::string& what) const {
-    if (!duration_s) return hooks.show(what, done, total);
+  void show(const std::string& activity) const {
+    if (!duration_s) return hooks.show(activity, done, total);
     const auto ms = [](double seconds) { return static_cast<int>(1e3 * seconds); };
-    hooks.show(what, ms(std::min(elapsed_s(), *duration_s)), ms(*duration_s));
+    hooks.show(activity, ms(std::min(elapsed_s(), *duration_s)), ms(*duration_s));
   }
 };
 
@@ -93,20 +93,20 @@ experiment::Conditions conditions(const Session& session, const timeline::Engine
     const auto value = base::parse_count(text == nullptr ? "" : text);
     return value ? std::optional(experiment::Variable{name, *value}) : std::nullopt;
   };
-  experiment::Conditions found;
+  experiment::Conditions conditions;
   if (on_gpu()) {
     const auto& describe = session.monitor.describe;
-    found.device = describe ? describe(session.device) : session.device;
+    conditions.device = describe ? describe(session.device) : session.device;
   }
-  found.engines = engines;
+  conditions.engines = engines;
   const Variables names = variables();
-  found.launch_blocking = variable(names.launch_blocking);
-  found.max_connections = variable(names.max_connections);
-  if (!found.max_connections && names.default_connections) {
-    found.max_connections = {names.max_connections, *names.default_connections};
+  conditions.launch_blocking = variable(names.launch_blocking);
+  conditions.max_connections = variable(names.max_connections);
+  if (!conditions.max_connections && names.default_connections) {
+    conditions.max_connections = {names.max_connections, *names.default_connections};
   }
-  found.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
-  return found;
+  conditions.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
+  return conditions;
 }
 
 bool judges_link(const deck::Deck& deck) {
@@ -175,7 +175,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
         &bench.host_worker.emplace(plan.host_work_pieces, deck.host_work->per_chunk_s));
   }
   std::vector<experiment::Run> runs;
-  for (const experiment::Case& one : plan.cases) runs.push_back({one});
+  for (const experiment::Case& planned : plan.cases) runs.push_back({planned});
   std::vector<IssueCost> costs = issue_costs(plan, executor, workload, runs);
   std::vector<deck::Criterion> criteria = deck.acceptance;
   std::erase_if(criteria, [](const auto& criterion) { return !criterion.holds_here(on_gpu()); });
@@ -185,8 +185,8 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   RatesOfRuns rates(on_gpu() ? *bench.meter : executor, workload, runs);
   std::optional<LinkMeter> link = link_meter(plan, runs, hooks);
   const auto after_round = [&, round = 0, stride = 1](experiment::DeviceSamples& device) mutable {
-    const int most = on_gpu() ? 8 : 4;  // of a long run, as evenly as possible
-    while (round / stride >= most) stride *= 2;
+    const int most_rounds = on_gpu() ? 8 : 4;  // of a long run, as evenly as possible
+    while (round / stride >= most_rounds) stride *= 2;
     const bool due = round % stride == 0;
     // The link first: after 64 MiB of other data, the next run of 16 MiB takes 1 % longer (H200).
     if (link && (due || judges_link(deck))) link->add_sample(device);

@@ -15,7 +15,7 @@ namespace overlap::measure {
 /// Callbacks into a measurement; any may be empty.
 struct Hooks {
   /// Progress display: `done` of `total` runs; total 0: unknown.
-  std::function<void(int done, int total, const std::string& what)> progress;
+  std::function<void(int done, int total, const std::string& activity)> progress;
   /// Called before every run, including warm-up, when everything is ready and before time counts.
   std::function<void()> before_sample;
   /// Called after each such run; `scored`: it is one of the repetitions.
@@ -28,8 +28,8 @@ struct Hooks {
   /// Wraps measurements whose number of runs differs between ranks; empty: direct call.
   std::function<void(const std::function<void()>& body)> together;
 
-  void show(const std::string& what, int done = 0, int total = 0) const {
-    if (progress) progress(done, total, what);
+  void show(const std::string& activity, int done = 0, int total = 0) const {
+    if (progress) progress(done, total, activity);
   }
   void after(bool scored) const {
     if (after_sample) after_sample(scored);
@@ -86,7 +86,7 @@ class RateMeter {
   const workload::Workload& workload_;
   const schedule::Schedule& schedule_;
   Marginal h2d_, kernel_, d2h_;
-  Marginal two_kernels_, both_;       ///< empty: not measured
+  Marginal two_kernels_, duplex_;     ///< empty: not measured
   Marginal kernels_, beside_copies_;  ///< the same kernels alone, and beside `copies_` copies
   int copies_ = 0;                    ///< 0: not measured
 };
@@ -105,8 +105,8 @@ class RatesOfRuns {
 
  private:
   std::vector<RateMeter> meters_;
-  std::vector<std::optional<std::size_t>> meter_of_;  ///< per run
-  bool any_ = false;                                  ///< a sample of every meter
+  std::vector<std::optional<std::size_t>> meter_index_;  ///< per run
+  bool has_sample_ = false;                              ///< a sample of every meter
 };
 
 /// Bytes of copies with which to measure the link beside these runs: those of their largest copy,

@@ -26,15 +26,15 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
     const int times = kernel ? int{array.to_device} + int{array.to_host} : 1;
     task.bytes += array.unit_bytes * static_cast<std::size_t>(units * times);
   }
-  auto& [pieces, slots, most] = schedule_.cuts[0];
-  const auto behind = [units](std::int64_t last, std::int64_t all) {
-    return last + units <= all ? last : 0;
+  auto& [pieces, slots, capacity] = schedule_.cuts[0];
+  const auto next_begin = [units](std::int64_t end, std::int64_t available) {
+    return end + units <= available ? end : 0;
   };
   const std::int64_t last_slot = slots.empty() ? 0 : slots.back() + pieces.back().size();
-  const std::int64_t begin = behind(next_, host_units());
+  const std::int64_t begin = next_begin(next_, host_units());
   next_ = begin + units;
   pieces.push_back({.begin = begin, .end = next_});
-  slots.push_back(behind(last_slot, device_units(workload_.device[0].size())));
+  slots.push_back(next_begin(last_slot, device_units(workload_.device[0].size())));
   schedule_.lanes = std::max(schedule_.lanes, lane + 1);
   schedule_.tasks.push_back(std::move(task));
   return id;
@@ -55,8 +55,8 @@ std::int64_t HandSchedule::device_units(std::size_t bytes) const {
                                    schedule_.arrays[0].unit_bytes);
 }
 
-schedule::Schedule rows_of(const schedule::Schedule& schedule,
-                           const std::vector<std::vector<schedule::Task>>& rows) {
+schedule::Schedule row_schedule(const schedule::Schedule& schedule,
+                                const std::vector<std::vector<schedule::Task>>& rows) {
   schedule::Schedule result = schedule;
   result.tasks.clear();
   result.names.clear();

@@ -28,14 +28,14 @@ struct Sampling {
 
 /// The results of repeated calls of once(), without those of the warm-up.
 template <class Once>
-auto sample(const Sampling& how, const Once& once) {
+auto sample(const Sampling& sampling, const Once& once) {
   std::vector<decltype(once())> samples;
   const auto start = lanes::Clock::now();
-  for (int i = -how.warmup; i < how.samples; ++i) {
-    if (i >= 3 && lanes::seconds_since(start) > how.enough_s) break;
-    if (how.step) how.step();
-    auto one = once();
-    if (i >= 0) samples.push_back(std::move(one));
+  for (int i = -sampling.warmup; i < sampling.samples; ++i) {
+    if (i >= 3 && lanes::seconds_since(start) > sampling.enough_s) break;
+    if (sampling.step) sampling.step();
+    auto result = once();
+    if (i >= 0) samples.push_back(std::move(result));
   }
   return samples;
 }
@@ -44,7 +44,7 @@ auto sample(const Sampling& how, const Once& once) {
 template <class Samples, class Value = std::identity>
 double median(const Samples& samples, Value value = {}) {
   std::vector<double> values;
-  for (const auto& one : samples) values.push_back(std::invoke(value, one));
+  for (const auto& sample : samples) values.push_back(std::invoke(value, sample));
   return base::median(std::move(values));
 }
 
@@ -88,8 +88,8 @@ class HandSchedule {
 
 /// Tasks of a schedule without their dependencies, one lane per row, issued in turn, so that the
 /// lanes start together.
-schedule::Schedule rows_of(const schedule::Schedule& schedule,
-                           const std::vector<std::vector<schedule::Task>>& rows);
+schedule::Schedule row_schedule(const schedule::Schedule& schedule,
+                                const std::vector<std::vector<schedule::Task>>& rows);
 
 /// The only estimator of the time of a task or of a row of tasks: the median time of `many` of them
 /// less the median time of `few`, which excludes the overhead of a run. Both run in turn, so that

@@ -50,19 +50,19 @@ NumaNodes numa_nodes(const std::string& folder) {
   };
   const auto memory = nodes("has_memory");
   const auto cpus = nodes("has_cpu");
-  NumaNodes found{.with_memory = {memory.begin(), memory.end()}, .with_cpus = {}};
-  std::ranges::set_intersection(memory, cpus, std::back_inserter(found.with_cpus));
-  return found;
+  NumaNodes result{.with_memory = {memory.begin(), memory.end()}, .with_cpus = {}};
+  std::ranges::set_intersection(memory, cpus, std::back_inserter(result.with_cpus));
+  return result;
 }
 
 int wanted_node(const deck::Deck& deck, std::optional<int> local, const NumaNodes& nodes) {
   const int numa = deck.memory.numa;
   if (nodes.with_memory.empty()) throw cannot(deck, "this kernel has no NUMA nodes");
-  const std::string all =
+  const std::string memory =
       fmt::format("the host has memory on NUMA node {}", fmt::join(nodes.with_memory, ", "));
   if (numa >= 0) {
     if (std::ranges::count(nodes.with_memory, numa) > 0) return numa;
-    throw cannot(deck, all);
+    throw cannot(deck, memory);
   }
   if (!local && nodes.with_memory.size() == 1) local = nodes.with_memory.front();
   if (!local) throw cannot(deck, "the NUMA node of the device is not known");
@@ -71,7 +71,7 @@ int wanted_node(const deck::Deck& deck, std::optional<int> local, const NumaNode
     return node == *local ? INT_MAX : std::abs(node - *local);
   };
   const auto nearest = std::ranges::min_element(nodes.with_cpus, {}, distance);
-  if (nearest == nodes.with_cpus.end() || *nearest == *local) throw cannot(deck, all + " alone");
+  if (nearest == nodes.with_cpus.end() || *nearest == *local) throw cannot(deck, memory + " alone");
   return *nearest;
 }
 
@@ -86,9 +86,9 @@ std::optional<int> wanted_node(const deck::Deck& deck, const base::DeviceInfo& d
 
 std::optional<int> node_of(const void* memory) {
   int node = 0;
-  const bool found = memory != nullptr && syscall(SYS_get_mempolicy, &node, nullptr, 0, memory,
-                                                  MPOL_F_NODE | MPOL_F_ADDR) == 0;
-  return found ? std::optional(node) : std::nullopt;
+  const bool succeeded = memory != nullptr && syscall(SYS_get_mempolicy, &node, nullptr, 0, memory,
+                                                      MPOL_F_NODE | MPOL_F_ADDR) == 0;
+  return succeeded ? std::optional(node) : std::nullopt;
 }
 
 workload::Workload on_node(const deck::Deck& deck, std::optional<int> node,
@@ -97,11 +97,11 @@ workload::Workload on_node(const deck::Deck& deck, std::optional<int> node,
   const auto number = static_cast<std::size_t>(*node);
   int mode = MPOL_DEFAULT;
   Nodes before = {};
-  Nodes wanted = {};
-  wanted[number / 64] = std::uint64_t{1} << number % 64;
+  Nodes target = {};
+  target[number / 64] = std::uint64_t{1} << number % 64;
   // From that node as long as it has room.
   if (syscall(SYS_get_mempolicy, &mode, before.data(), node_bits, nullptr, 0) != 0 ||
-      !set_policy(MPOL_PREFERRED, wanted)) {
+      !set_policy(MPOL_PREFERRED, target)) {
     throw cannot(deck, fmt::format("the kernel refuses to place memory on NUMA node {}: {}", *node,
                                    std::generic_category().message(errno)));
   }
@@ -114,9 +114,9 @@ workload::Workload on_node(const deck::Deck& deck, std::optional<int> node,
       volatile workload::Byte* const byte = array.data() + at;
       *byte = *byte;
     }
-    const auto found = node_of(array.data());
-    if (found.value_or(*node) == *node) continue;
-    throw cannot(deck, fmt::format("the kernel placed arrays on NUMA node {}", *found));
+    const auto actual = node_of(array.data());
+    if (actual.value_or(*node) == *node) continue;
+    throw cannot(deck, fmt::format("the kernel placed arrays on NUMA node {}", *actual));
   }
   return workload;
 }

@@ -92,21 +92,21 @@ std::optional<DeviceInfo> device(int index) {
 
 /// describe(index) of all visible devices; empty for lost ones.
 std::vector<DeviceInfo> all_devices(std::optional<DeviceInfo> (*describe)(int index)) {
-  std::vector<DeviceInfo> found;
+  std::vector<DeviceInfo> infos;
   const int count = visible().count;
   for (int index = 0; index < count; ++index) {
-    found.push_back(describe(index).value_or(DeviceInfo()));
+    infos.push_back(describe(index).value_or(DeviceInfo()));
   }
   static_cast<void>(Api::take_last_error());  // of a lost device; Kokkos would report it
-  return found;
+  return infos;
 }
 
 }  // namespace
 
 std::vector<DeviceInfo> devices() {
-  std::vector<DeviceInfo> found = all_devices(device);
-  std::erase_if(found, [](const DeviceInfo& device) { return device.id().empty(); });
-  return found;
+  std::vector<DeviceInfo> infos = all_devices(device);
+  std::erase_if(infos, [](const DeviceInfo& device) { return device.id().empty(); });
+  return infos;
 }
 
 std::vector<DeviceInfo> visible_devices() { return all_devices(identity_of); }

@@ -97,10 +97,10 @@ class Nvml {
       return std::nullopt;
     }
     processes.resize(std::min<std::size_t>(count, processes.size()));
-    const auto own = static_cast<unsigned>(getpid());
-    const auto ours = std::ranges::count(processes, own, &ProcessInfo::pid);
-    if (ours == 0) return std::nullopt;
-    return static_cast<int>(std::ssize(processes) - ours);
+    const auto own_pid = static_cast<unsigned>(getpid());
+    const auto own_entries = std::ranges::count(processes, own_pid, &ProcessInfo::pid);
+    if (own_entries == 0) return std::nullopt;
+    return static_cast<int>(std::ssize(processes) - own_entries);
   }
 
  private:
@@ -111,25 +111,25 @@ class Nvml {
     return function != nullptr && function(arguments...) == 0;
   }
 
-  /// Calls a function that writes a string about `what`.
-  std::optional<std::string> text(const char* name, auto... what) const {
-    std::array<char, 96> found{};
-    if (!call(name, what..., found.data(), static_cast<unsigned>(found.size() - 1))) {
+  /// Calls a function that writes a string about `subject`.
+  std::optional<std::string> text(const char* name, auto... subject) const {
+    std::array<char, 96> characters{};
+    if (!call(name, subject..., characters.data(), static_cast<unsigned>(characters.size() - 1))) {
       return std::nullopt;
     }
-    return found.data();
+    return characters.data();
   }
 
-  /// Assigns `found` unless it is empty.
+  /// Assigns `reading` unless it is empty.
   template <class T>
-  static void set(std::optional<T>& value, const std::optional<T>& found) {
-    if (found) value = found;
+  static void set(std::optional<T>& value, const std::optional<T>& reading) {
+    if (reading) value = reading;
   }
 
-  std::optional<int> number(const char* name, auto... what) const {
-    unsigned found = 0;
-    if (!call(name, device_, what..., &found)) return std::nullopt;
-    return static_cast<int>(found);
+  std::optional<int> number(const char* name, auto... subject) const {
+    unsigned value = 0;
+    if (!call(name, device_, subject..., &value)) return std::nullopt;
+    return static_cast<int>(value);
   }
 
   std::optional<double> watts(const char* name) const {
@@ -138,18 +138,18 @@ class Nvml {
   }
 
   std::optional<bool> mode(const char* name) const {
-    unsigned now = 0;
+    unsigned current = 0;
     unsigned pending = 0;
-    if (!call(name, device_, &now, &pending)) return std::nullopt;
-    return now != 0;
+    if (!call(name, device_, &current, &pending)) return std::nullopt;
+    return current != 0;
   }
 
   std::optional<std::int64_t> ecc_errors(int type) const {
-    unsigned long long found = 0;
-    if (!call("nvmlDeviceGetTotalEccErrors", device_, type, counter_volatile, &found)) {
+    unsigned long long errors = 0;
+    if (!call("nvmlDeviceGetTotalEccErrors", device_, type, counter_volatile, &errors)) {
       return std::nullopt;
     }
-    return static_cast<std::int64_t>(found);
+    return static_cast<std::int64_t>(errors);
   }
 
   std::optional<int> remapped_rows() const {

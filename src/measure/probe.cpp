@@ -55,7 +55,8 @@ schedule::Schedule chunked(const Draft& draft) {
 }
 
 /// The plan with progress display.
-CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks, const std::string& pass = "") {
+CalibrationPlan with_progress(CalibrationPlan plan, const Hooks& hooks,
+                              const std::string& pass = "") {
   plan.step = [&hooks, text = "measuring the device" + pass] {
     base::check_interrupt();
     hooks.show(text);
@@ -67,11 +68,12 @@ CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks, const std::strin
 model::Device in_passes(const CalibrationPlan& plan, const Hooks& hooks,
                         const std::function<model::Device(const CalibrationPlan&)>& pass) {
   constexpr int passes = 3;
-  std::vector<model::Device> all;
+  std::vector<model::Device> devices;
   for (int number = 1; number <= passes; ++number) {
-    all.push_back(pass(shown(plan, hooks, fmt::format(", pass {} of {}", number, passes))));
+    devices.push_back(
+        pass(with_progress(plan, hooks, fmt::format(", pass {} of {}", number, passes))));
   }
-  return model::combine(all);
+  return model::combine(devices);
 }
 
 /// Throws base::Error{precondition} if the machine does not meet `require`, base::Error{skipped} in
@@ -130,8 +132,8 @@ struct Probe {
   }
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
   model::Device& device() { return *facts.device; }
-  void choose(const std::string& name, const std::string& words) {
-    facts.choices.emplace_back(name, words);
+  void choose(const std::string& name, const std::string& text) {
+    facts.choices.emplace_back(name, text);
   }
 
   /// Sets the device of the model; sizes copies given by their duration for the current device.
@@ -164,13 +166,13 @@ struct Probe {
   /// A brief calibration for predictions, measured once in about a second.
   const model::Device& present_device() {
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
-    std::optional<model::Device>& known = session.present;
-    if (!known || (pageable && known->h2d.pageable.points().empty())) {
-      known = in_passes(
+    std::optional<model::Device>& present = session.present;
+    if (!present || (pageable && present->h2d.pageable.points().empty())) {
+      present = in_passes(
           {.most_bytes = most_brief_bytes(), .repetitions = 3, .pageable = pageable}, hooks,
           [&](const CalibrationPlan& plan) { return calibrate(session.device, plan); });
     }
-    return *known;
+    return *present;
   }
 
   void allocate() {
@@ -189,7 +191,7 @@ struct Probe {
     hooks.call([] {});  // memory that one rank has taken must not count against the others
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
-      calibrate_lines(line_sizes(chunked(draft)), shown({}, hooks), device());
+      calibrate_lines(line_sizes(chunked(draft)), with_progress({}, hooks), device());
     }
     bench.numa_node = wanted_node(deck, session.device);
     workload = on_node(deck, bench.numa_node, [&] {
@@ -209,7 +211,7 @@ struct Probe {
   }
 
   Meter meter(CalibrationPlan plan = {}) {
-    return {*bench.executor, workload, shown(std::move(plan), hooks)};
+    return {*bench.executor, workload, with_progress(std::move(plan), hooks)};
   }
 
   void find_steps() {
@@ -221,8 +223,9 @@ struct Probe {
   }
 
   void find_balance() {
-    facts.balance = measure::find_balance(*bench.executor, chunked(draft), workload,
-                                          deck.workload.intensity.balance, shown({}, hooks).step);
+    facts.balance =
+        measure::find_balance(*bench.executor, chunked(draft), workload,
+                              deck.workload.intensity.balance, with_progress({}, hooks).step);
     facts.repeats = workload.repeats;
     draft = experiment::draft(deck, facts);
   }
@@ -231,10 +234,10 @@ struct Probe {
     // Kernels may also compute the tiles of the host.
     Facts all_on_device = facts;
     all_on_device.host_share = experiment::HostShare();
-    experiment::Draft all = experiment::draft(deck, all_on_device);
-    if (all.lanes > draft.lanes) bench.executor.emplace(all.lanes, deck::Issue(), deck.memory);
+    experiment::Draft full = experiment::draft(deck, all_on_device);
+    if (full.lanes > draft.lanes) bench.executor.emplace(full.lanes, deck::Issue(), deck.memory);
     std::vector<schedule::Schedule> schedules;
-    for (auto& schedule : all.schedules) schedules.push_back(*std::move(schedule));
+    for (auto& schedule : full.schedules) schedules.push_back(*std::move(schedule));
     const int cores_of_lane = device().cores_of_lane(draft.lanes);
     device().kernels[draft.costs.kernel] = calibrate_products(meter(), schedules, cores_of_lane);
   }
@@ -252,14 +255,14 @@ struct Probe {
     if (deck.workload.host_share || on_gpu()) {
       schedule::Costs costs = draft.costs;
       costs.host_tiles = static_cast<int>(costs.units);
-      const auto whole =
+      const auto tiled =
           schedule::build(costs, draft.layout, deck::Order::four_way, deck.issue.lanes);
       const auto size = [&](const schedule::Task& task) {
-        const schedule::Product tile = *schedule::product(whole, task);
+        const schedule::Product tile = *schedule::product(tiled, task);
         return tile.m * tile.n;
       };
-      const schedule::Task& largest = std::ranges::max(whole.tasks, {}, size);  // none at an edge
-      flops_per_s = host_flops_per_s(workload, *schedule::product(whole, largest));
+      const schedule::Task& largest = std::ranges::max(tiled.tasks, {}, size);  // none at an edge
+      flops_per_s = host_flops_per_s(workload, *schedule::product(tiled, largest));
     }
     share_with_host(facts, deck, flops_per_s, !on_gpu());
   }
@@ -288,7 +291,7 @@ struct Probe {
     Executor& executor = bench.executor.emplace(lanes, deck.issue, deck.memory);
     workload.generate(0);
     wake(executor, schedules.front(), workload);
-    const std::function<void()> step = shown({}, hooks).step;
+    const std::function<void()> step = with_progress({}, hooks).step;
     // Candidates take turns: at least three rounds, more if they are short.
     const auto rounds = sample({.samples = 15, .enough_s = 2}, [&] {
       std::vector<double> times;
@@ -313,13 +316,12 @@ struct Probe {
 model::Device calibrate(Session& session, const Hooks& hooks) {
   constexpr std::size_t kib = 1 << 10;
   return session.use([&] {
-    const bool gpu = on_gpu();
-    const CalibrationPlan all = {
-        .most_bytes = gpu ? 256 << 20 : 64 << 20, .repetitions = 3, .pageable = true};
-    return in_passes(all, hooks, [&](const CalibrationPlan& plan) {
+    const CalibrationPlan full_plan = {
+        .most_bytes = on_gpu() ? 256 << 20 : 64 << 20, .repetitions = 3, .pageable = true};
+    return in_passes(full_plan, hooks, [&](const CalibrationPlan& plan) {
       model::Device device = calibrate(session.device, plan);
       calibrate_kernels(plan, device);
-      if (gpu) {
+      if (on_gpu()) {
         calibrate_lines(
             {4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, 1024 * kib},
             plan, device);

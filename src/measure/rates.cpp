@@ -19,8 +19,8 @@ using Stages = std::vector<std::pair<Stage, int>>;
 
 /// Tasks of the stages, one row per entry. Rows begin at different chunks, so as not to find each
 /// other's data in caches.
-std::vector<std::vector<schedule::Task>> tasks_of(const schedule::Schedule& schedule,
-                                                  const Stages& stages, int times) {
+std::vector<std::vector<schedule::Task>> task_rows(const schedule::Schedule& schedule,
+                                                   const Stages& stages, int times) {
   std::vector<std::vector<schedule::Task>> rows;
   for (const auto& [stage, repeats] : stages) {
     std::vector<schedule::Task> tasks;
@@ -37,9 +37,9 @@ std::vector<std::vector<schedule::Task>> tasks_of(const schedule::Schedule& sche
 }
 
 /// The time of all tasks of some stages, one row per entry.
-Marginal row_of(const schedule::Schedule& schedule, const Stages& stages) {
-  return Marginal([&](int times) { return rows_of(schedule, tasks_of(schedule, stages, times)); },
-                  1, 2);
+Marginal stage_time(const schedule::Schedule& schedule, const Stages& stages) {
+  return Marginal(
+      [&](int times) { return row_schedule(schedule, task_rows(schedule, stages, times)); }, 1, 2);
 }
 
 }  // namespace
@@ -49,32 +49,32 @@ RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
     : executor_(executor),
       workload_(workload),
       schedule_(schedule),
-      h2d_(row_of(schedule, {{Stage::h2d, 1}})),
-      kernel_(row_of(schedule, {{Stage::kernel, 1}})),
-      d2h_(row_of(schedule, {{Stage::d2h, 1}})) {
+      h2d_(stage_time(schedule, {{Stage::h2d, 1}})),
+      kernel_(stage_time(schedule, {{Stage::kernel, 1}})),
+      d2h_(stage_time(schedule, {{Stage::d2h, 1}})) {
   if (workload::on_host(workload.space)) return;
   // A kernel that fills the device starts as the last blocks of its predecessor leave room.
   const bool by_size = std::ranges::none_of(schedule.tasks, [](const schedule::Task& task) {
     return schedule::is_kernel(task.stage) && task.duration_s > 0;
   });
-  if (by_size) two_kernels_ = row_of(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
+  if (by_size) two_kernels_ = stage_time(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
   if (!h2d_.empty() && !d2h_.empty()) {
-    both_ = row_of(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
+    duplex_ = stage_time(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
   }
 }
 
 void RateMeter::add_sample() {
   const auto add = [&](auto&... rows) { (rows.add_sample(executor_, workload_), ...); };
-  add(h2d_, kernel_, d2h_, two_kernels_, both_);
+  add(h2d_, kernel_, d2h_, two_kernels_, duplex_);
   if (copies_ == 0 && !workload::on_host(workload_.space)) {
     // So many kernels that they last slightly longer than the copies, unless that takes many.
-    constexpr double most = 64;
+    constexpr double most_ratio = 64;
     const double ratio = h2d_.seconds() / kernel_.seconds();
-    if (!(ratio <= most && ratio >= 1 / most)) return;
+    if (!(ratio <= most_ratio && ratio >= 1 / most_ratio)) return;
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
     copies_ = std::max(1, static_cast<int>(std::lround(1 / ratio)));
-    kernels_ = row_of(schedule_, {{Stage::kernel, kernels}});
-    beside_copies_ = row_of(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies_}});
+    kernels_ = stage_time(schedule_, {{Stage::kernel, kernels}});
+    beside_copies_ = stage_time(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies_}});
   }
   add(kernels_, beside_copies_);
 }
@@ -87,8 +87,8 @@ model::Rates RateMeter::rates() const {
   if (!two_kernels_.empty()) rates.kernel_s = std::min(rates.kernel_s, two_kernels_.seconds() / 2);
   if (workload::on_host(workload_.space)) return rates;
   rates.both_s = rates.h2d_s + rates.d2h_s;
-  if (!both_.empty()) {
-    rates.both_s = std::clamp(both_.seconds(), std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
+  if (!duplex_.empty()) {
+    rates.both_s = std::clamp(duplex_.seconds(), std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
   }
   if (copies_ > 0) {
     const double alone = kernels_.seconds();
@@ -103,29 +103,29 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
   std::map<std::tuple<int, std::int64_t, std::ptrdiff_t, int>, std::size_t> shapes;
   for (const experiment::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
-    auto& index = meter_of_.emplace_back();
+    auto& index = meter_index_.emplace_back();
     if (schedule.transfer != deck::Transfer::staged) continue;
     // Host work, disturbances and fences change no rates.
     const auto device_tasks = std::ranges::count_if(
         schedule.tasks, [](const schedule::Task& task) { return !schedule::on_host(task.stage); });
     const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, device_tasks,
                                   experiment::host_tiles(schedule));
-    const auto [known, is_new] = shapes.try_emplace(shape, meters_.size());
+    const auto [entry, is_new] = shapes.try_emplace(shape, meters_.size());
     if (is_new) meters_.emplace_back(executor, workload, schedule);
-    index = known->second;
+    index = entry->second;
   }
 }
 
 void RatesOfRuns::add_sample() {
   for (RateMeter& meter : meters_) meter.add_sample();
-  any_ = true;
+  has_sample_ = true;
 }
 
 void RatesOfRuns::store(std::vector<experiment::Run>& runs) const {
-  if (!any_ || meters_.empty()) return;
+  if (!has_sample_ || meters_.empty()) return;
   std::vector<model::Rates> rates;
   for (const RateMeter& meter : meters_) rates.push_back(meter.rates());
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rates = rates[meter_of_[i].value_or(0)];
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rates = rates[meter_index_[i].value_or(0)];
 }
 
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload::SpaceId space) {
@@ -150,13 +150,13 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
                          [&](const schedule::Task& task) {
                            return task.stage == stage && task.chunk == chunk && task.op == 0;
                          });
-    return meter.seconds(rows_of(schedule, {std::move(tasks)}));
+    return meter.seconds(row_schedule(schedule, {std::move(tasks)}));
   };
   workload.repeats = 1;
   workload.generate(0);
   wake(executor, schedule, workload);
   const double copy_s = time(Stage::h2d);
-  const double wanted = balance * copy_s;
+  const double target = balance * copy_s;
   const auto trial = [&](std::int64_t repeats) {
     workload.repeats = repeats;
     return experiment::Balance{repeats, copy_s, time(Stage::kernel)};
@@ -167,19 +167,19 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
   constexpr std::int64_t most_repeats = std::int64_t{1} << 24;
   experiment::Balance low = trial(1);
   experiment::Balance high = low;
-  while (high.kernel_s < wanted && high.repeats < most_repeats) {
+  while (high.kernel_s < target && high.repeats < most_repeats) {
     low = high;
     high = trial(8 * high.repeats);
   }
-  for (int trials = 0; trials < 4 && low.kernel_s < wanted && wanted < high.kernel_s; ++trials) {
-    const double part = (wanted - low.kernel_s) / (high.kernel_s - low.kernel_s);
+  for (int trials = 0; trials < 4 && low.kernel_s < target && target < high.kernel_s; ++trials) {
+    const double part = (target - low.kernel_s) / (high.kernel_s - low.kernel_s);
     const std::int64_t repeats =
         low.repeats + std::llround(part * static_cast<double>(high.repeats - low.repeats));
     if (repeats == low.repeats || repeats == high.repeats) break;
     const experiment::Balance between = trial(repeats);
-    (between.kernel_s < wanted ? low : high) = between;
+    (between.kernel_s < target ? low : high) = between;
   }
-  const experiment::Balance best = wanted - low.kernel_s < high.kernel_s - wanted ? low : high;
+  const experiment::Balance best = target - low.kernel_s < high.kernel_s - target ? low : high;
   workload.repeats = best.repeats;
   return best;
 }
@@ -189,12 +189,12 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
 // lasted 0.4 times as long as asked. The sizes grow until the smaller one can be measured well.
 double seconds_per_step(const std::function<double(std::int64_t)>& time) {
   constexpr double long_enough = 3e-4;
-  constexpr std::int64_t most = std::int64_t{1} << 30;
+  constexpr std::int64_t most_steps = std::int64_t{1} << 30;
   const auto least_s = [&](std::int64_t steps) {
     return std::ranges::min(sample({.samples = 10}, [&] { return time(steps); }));
   };
   std::int64_t steps = 1 << 14;
-  while (steps < most && least_s(steps) < long_enough) steps *= 2;
+  while (steps < most_steps && least_s(steps) < long_enough) steps *= 2;
   const double many_s = least_s(4 * steps);
   const double more_s = many_s - least_s(steps);
   // If noise dominates: at least half of the time was work.
@@ -237,7 +237,7 @@ std::int64_t link_bytes(const std::vector<experiment::Run>& runs) {
 namespace {
 
 /// Arrays for copies of `bytes` in both directions; the memory is checked before it is allocated.
-workload::Workload arrays_of(std::int64_t bytes, int ranks) {
+workload::Workload link_workload(std::int64_t bytes, int ranks) {
   require_host_memory((on_gpu() ? 2 : 4) * bytes, ranks);
   return resident_workload(plain_deck(2 * bytes));
 }
@@ -245,7 +245,7 @@ workload::Workload arrays_of(std::int64_t bytes, int ranks) {
 }  // namespace
 
 LinkMeter::LinkMeter(std::int64_t bytes, const Hooks& hooks, Executor lanes)
-    : bytes_(bytes), workload_(arrays_of(bytes, hooks.ranks)), executor_(std::move(lanes)) {
+    : bytes_(bytes), workload_(link_workload(bytes, hooks.ranks)), executor_(std::move(lanes)) {
   wake(executor_, row(1, 1, 1), workload_);
   experiment::DeviceSamples warm_up;
   add_sample(warm_up);

@@ -13,15 +13,15 @@ constexpr double doubtful_perturbation = 0.02;
 
 void align_clocks(const schedule::Schedule& schedule, timeline::Timeline& timeline) {
   double ahead_s = 0;
-  const auto each_span = [&](const auto& change) {
+  const auto for_device_spans = [&](const auto& change) {
     for (schedule::TaskId id = 0; id < timeline.spans.size(); ++id) {
       if (!schedule::on_host(schedule.tasks[id].stage)) change(timeline.spans[id]);
     }
   };
-  each_span([&](const timeline::Span& span) {
+  for_device_spans([&](const timeline::Span& span) {
     ahead_s = std::max(ahead_s, span.stop_s - timeline.complete_s);
   });
-  each_span([&](timeline::Span& span) {
+  for_device_spans([&](timeline::Span& span) {
     span.start_s = std::max(0.0, span.start_s - ahead_s);
     span.stop_s = std::max(0.0, span.stop_s - ahead_s);
   });
