@@ -27,7 +27,7 @@ void add_lost(const fleet::Lost& lost, const std::vector<Study>& studies,
     device.slot = fmt::format("{}", lost.rank);
     device.machine.deck = study.result.deck.identity;
     device.deck_name = study.points.front().deck.name();
-    device.reasons.push_back({ExitCode::runtime_error, words(lost), {}});
+    device.reasons.push_back({ExitCode::runtime_error, message(lost), {}});
   }
 }
 
@@ -44,7 +44,7 @@ results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Stu
                           fleet::Member& member) {
   results::Fleet input;
   for (const std::string& text : gathered.texts) {
-    member.tell();
+    member.exchange_signs();
     const std::size_t end = text.find('\n');
     const std::string file = text.substr(0, end);
     try {
@@ -86,35 +86,35 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
   if (world.size() == 1) return read_inputs(options);
   if (world.rank() > 0) terminal.speak_for(fmt::format("rank {}", world.rank()));
   std::optional<Inputs> inputs;
-  std::string error;
+  std::string fault;
   try {
     inputs = read_inputs(options);
-  } catch (const base::Error& found) {
-    error = fmt::format("rank {} on {}: {}", world.rank(), measure::host_info().name, found.what());
+  } catch (const base::Error& error) {
+    fault = fmt::format("rank {} on {}: {}", world.rank(), measure::host_info().name, error.what());
   }
   std::vector<std::string> errors;  // by rank; empty: none
   try {
-    errors = world.exchange(error, inputs ? deadline_s(*inputs) : deck::FleetRun{}.deadline_s);
-  } catch (const base::Error& found) {
-    if (!inputs) throw base::Error(ExitCode::usage, error);
-    machinery.unusable = found;
+    errors = world.exchange(fault, inputs ? deadline_s(*inputs) : deck::FleetRun{}.deadline_s);
+  } catch (const base::Error& error) {
+    if (!inputs) throw base::Error(ExitCode::usage, fault);
+    machinery.unusable = error;
     return inputs;
   }
   std::erase(errors, "");
   if (errors.empty()) return inputs;
-  std::string words = errors.front();
-  if (errors.size() > 1) words += " (and " + base::counted(errors.size() - 1, "more rank") + ")";
-  if (world.rank() == 0) terminal.error(words);
+  std::string text = errors.front();
+  if (errors.size() > 1) text += " (and " + base::counted(errors.size() - 1, "more rank") + ")";
+  if (world.rank() == 0) terminal.error(text);
   world.end_in_order();
   return std::nullopt;
 }
 
-bool is_of_fleet(const Output& output) { return !has_rank_placeholder(output.path); }
+bool is_common_file(const Output& output) { return !has_rank_placeholder(output.path); }
 
 std::vector<Output> common_files(const Options& options, const FileNames& names) {
   std::vector<Output> files;
   for (const Output& output : options.outputs) {
-    if (!options.fleet || !is_of_fleet(output)) continue;
+    if (!options.fleet || !is_common_file(output)) continue;
     if (output.writer->fleet == nullptr) {
       throw base::Error(ExitCode::usage,
                         fmt::format("{}: found {} with --fleet; allowed: a name with {{rank}} or "
@@ -127,7 +127,7 @@ std::vector<Output> common_files(const Options& options, const FileNames& names)
                                     "decks; allowed: {{host}}, or {{rank}} for one file per rank",
                                     output.path));
     }
-    if (names.rank == 0) files.push_back({output.writer, names.of(output.path)});
+    if (names.rank == 0) files.push_back({output.writer, names.resolve(output.path)});
   }
   return files;
 }
@@ -138,20 +138,20 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   const bool can_end = !machinery.session || !machinery.session->lost;
   std::string file = fmt::format("rank {}", names.rank);
   for (const Output& output : options.outputs) {
-    if (is_of_fleet(output) || output.writer->option != "--json") continue;
-    file = names.of(output.path);
+    if (is_common_file(output) || output.writer->option != "--json") continue;
+    file = names.resolve(output.path);
   }
   member.leave();
   terminal.progress(0, 0, "waiting for the other ranks");
-  report::Results all = results_of(studies);
-  for (results::Result& result : all) {
+  report::Results results = results_of(studies);
+  for (results::Result& result : results) {
     for (results::Run& run : result.runs) run.timeline = run.predicted_timeline = std::nullopt;
   }
-  const fleet::Gathered gathered = member.gather(file + "\n" + results::to_json(all, -1), can_end);
+  const auto gathered = member.gather(file + "\n" + results::to_json(results, -1), can_end);
   if (names.rank > 0) return member.conclude(ExitCode::pass);
-  for (const fleet::Lost& lost : gathered.lost) terminal.error(words(lost));
+  for (const fleet::Lost& lost : gathered.lost) terminal.error(message(lost));
   results::Fleet fleet = fleet_from(gathered, studies, member);
-  member.tell();
+  member.exchange_signs();
   return member.conclude(finish(common_files(options, names), fleet, options, terminal));
 }
 

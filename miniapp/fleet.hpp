@@ -18,7 +18,7 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
                                     Terminal& terminal);
 
 /// Whether a result file of --fleet is about all ranks, not one per rank.
-bool is_of_fleet(const Output& output);
+bool is_common_file(const Output& output);
 
 /// The files about all ranks; rank 0 writes them, the others have none. Throws base::Error{usage}
 /// for files that cannot be about all ranks.

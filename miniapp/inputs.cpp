@@ -42,13 +42,13 @@ void require_alone(const Options& options, const Inputs& inputs) {
 
 /// Reads the references of all decks. Rejects --reference if no criterion uses it.
 void read_references(const Options& options, Inputs& inputs) {
-  bool asked = false;
+  bool is_used = false;
   for (const auto& points : inputs.decks) {
     const auto& files = inputs.references.emplace_back(
         results::load_references(points.front().deck, options.reference));
-    asked = asked || files.contains(deck::given_reference);
+    is_used = is_used || files.contains(deck::given_reference);
   }
-  if (asked || options.reference.empty()) return;
+  if (is_used || options.reference.empty()) return;
   throw base::Error(ExitCode::usage,
                     "--reference: found no criterion with reference: given; allowed: with a deck "
                     "that has one");
@@ -93,12 +93,12 @@ void tell_decks_apart(Inputs& inputs) {
   std::map<std::string, std::map<std::string, std::string>> paths;  // by name and identity
   for (const auto& points : inputs.decks) {
     const deck::Deck& deck = points.front().deck;
-    const auto [same, is_new] = paths[deck.name()].emplace(deck::identity(deck), deck.path);
+    const auto [entry, is_new] = paths[deck.name()].emplace(deck::identity(deck), deck.path);
     if (is_new) continue;
     throw base::Error(ExitCode::usage,
                       fmt::format("{}: found the name of {}, which runs the same; allowed: each "
                                   "deck once",
-                                  deck.path, same->second));
+                                  deck.path, entry->second));
   }
   for (auto& points : inputs.decks) {
     if (paths[points.front().deck.name()].size() == 1) continue;

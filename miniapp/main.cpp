@@ -39,7 +39,7 @@ std::string answer(const Options& options) {
   if (!options.list) return options.help;
   std::map<deck::WorkloadKind, std::string> unavailable;
   for (const auto& word : deck::words<deck::WorkloadKind>) {
-    if (const auto why = workload::unavailable(word.value)) unavailable[word.value] = *why;
+    if (const auto reason = workload::unavailable(word.value)) unavailable[word.value] = *reason;
   }
   return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable);
 }
@@ -50,7 +50,7 @@ void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
   const auto job = measure::job_info();
   const int rank = job ? job->rank.value_or(0) : 0;
   if (rank > 0) {
-    std::erase_if(options.outputs, is_of_fleet);
+    std::erase_if(options.outputs, is_common_file);
     terminal.speak_for(fmt::format("rank {}", rank));
   }
   options.fleet = false;
@@ -99,7 +99,7 @@ std::string calibration_note(const base::Machine& machine) {
 void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Terminal& terminal) {
   const std::string& path = options.calibrate;
   try {
-    model::Device device = measure::calibrate(*machinery.session, hooks_of(terminal));
+    model::Device device = measure::calibrate(*machinery.session, progress_hooks(terminal));
     device.path = path;
     report::write_file(path, model::to_yaml(device, calibration_note(machine_of(machinery))));
     const std::string doubts =
@@ -109,7 +109,7 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
                           base::counted(device.doubtful.size(), "figure"),
                           device.doubtful.size() == 1 ? "is" : "are");
     if (!report::is_stream(path)) {
-      terminal.shown("wrote " + base::one_line(path) + doubts + "\n");
+      terminal.show("wrote " + base::one_line(path) + doubts + "\n");
     }
     inputs.device = std::move(device);
   } catch (const std::exception& exception) {
@@ -121,23 +121,23 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
 
 /// The options with placeholders replaced in the names of the result files of this process. With
 /// --fleet without the files about all ranks.
-Options own_files(const Options& options, const Inputs& inputs, const FileNames& names) {
-  Options own = options;
-  own.calibrate = names.of(options.calibrate);
-  own.outputs.clear();
+Options with_local_files(const Options& options, const Inputs& inputs, const FileNames& names) {
+  Options local = options;
+  local.calibrate = names.resolve(options.calibrate);
+  local.outputs.clear();
   for (const Output& output : options.outputs) {
-    if (options.fleet && is_of_fleet(output)) continue;
-    const std::string path = names.of(output.path);
+    if (options.fleet && is_common_file(output)) continue;
+    const std::string path = names.resolve(output.path);
     if (!has_deck_placeholder(path)) {
-      own.outputs.push_back({output.writer, path});
+      local.outputs.push_back({output.writer, path});
       continue;
     }
     for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
-      own.outputs.push_back(
+      local.outputs.push_back(
           {output.writer, with_deck(path, inputs.decks[i].front().deck.name()), i});
     }
   }
-  return own;
+  return local;
 }
 
 /// Removes result files that cannot be written from the options, and makes the machinery unusable:
@@ -166,8 +166,8 @@ void require_writable(Options& options, const Inputs& inputs, const std::vector<
           "--resume: found only pipes or devices as result files; allowed: a regular file, "
           "next to which finished points are saved");
     }
-    std::error_code none;
-    if (!options.calibrate.empty() && std::filesystem::exists(journal, none)) {
+    std::error_code ignored;
+    if (!options.calibrate.empty() && std::filesystem::exists(journal, ignored)) {
       throw base::Error(
           ExitCode::usage,
           fmt::format(
@@ -182,10 +182,10 @@ void require_writable(Options& options, const Inputs& inputs, const std::vector<
       return true;
     } catch (const base::Error& error) {
       if (error.code() == ExitCode::usage || inputs.decks.empty()) throw;
-      std::optional<base::Error>& all = machinery.unusable;
-      all = all ? base::Error(base::worst(all->code(), error.code()),
-                              fmt::format("{}; {}", all->what(), error.what()))
-                : error;
+      std::optional<base::Error>& unusable = machinery.unusable;
+      unusable = unusable ? base::Error(base::worst(unusable->code(), error.code()),
+                                        fmt::format("{}; {}", unusable->what(), error.what()))
+                          : error;
       return false;
     }
   };
@@ -200,16 +200,17 @@ void require_writable(Options& options, const Inputs& inputs, const std::vector<
 bool write_output(const Output& output, std::vector<Study>& studies, Terminal& terminal) {
   Study& study = studies[output.deck.value_or(studies.size() - 1)];
   try {
-    const report::Results all = output.deck ? report::Results{study.result} : results_of(studies);
-    report::write_file(output.path, output.writer->write(all));
+    const auto results = output.deck ? report::Results{study.result} : results_of(studies);
+    report::write_file(output.path, output.writer->write(results));
     return true;
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);
-    std::string why = error.what();
-    if (!why.starts_with(output.path)) why = output.path + ": cannot write: " + why;
-    terminal.error(why);
-    const bool interrupted = error.code() == ExitCode::interrupted;
-    results::fail(study.result, interrupted ? ExitCode::interrupted : ExitCode::runtime_error, why);
+    std::string message = error.what();
+    if (!message.starts_with(output.path)) message = output.path + ": cannot write: " + message;
+    terminal.error(message);
+    const auto code =
+        error.code() == ExitCode::interrupted ? error.code() : ExitCode::runtime_error;
+    results::fail(study.result, code, message);
     study.unwritten = true;
     return false;
   }
@@ -237,22 +238,22 @@ ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
     return ExitCode::pass;
   }
   if (options.command != Command::run) return work_on_results(options, terminal);
-  require_own_files(options);
-  std::optional<Inputs> read =
+  require_separate_files(options);
+  std::optional<Inputs> inputs =
       options.fleet ? read_together(options, machinery, terminal) : read_inputs(options);
-  if (!read) return ExitCode::usage;
-  Inputs& inputs = *read;
+  if (!inputs) return ExitCode::usage;
   if (options.dry_run) {
-    terminal.text(dry_run(inputs));
+    terminal.text(dry_run(*inputs));
     return ExitCode::pass;
   }
-  start(options, inputs, machinery, terminal);
-  const FileNames names = names_of(machine_of(machinery));
-  Options own = own_files(options, inputs, names);
-  require_writable(own, inputs, common_files(options, names), machinery);
-  if (!own.calibrate.empty() && !machinery.unusable) calibrate(own, inputs, machinery, terminal);
-  std::vector<Study> studies = run_decks(own, inputs, machinery, terminal);
-  const ExitCode code = finish(own, studies, terminal);
+  start(options, *inputs, machinery, terminal);
+  const FileNames names = file_names(machine_of(machinery));
+  Options local = with_local_files(options, *inputs, names);
+  require_writable(local, *inputs, common_files(options, names), machinery);
+  if (!local.calibrate.empty() && !machinery.unusable)
+    calibrate(local, *inputs, machinery, terminal);
+  std::vector<Study> studies = run_decks(local, *inputs, machinery, terminal);
+  const ExitCode code = finish(local, studies, terminal);
   return machinery.member ? finish_fleet(options, names, studies, machinery, terminal) : code;
 }
 
@@ -272,10 +273,10 @@ int main(int argc, char** argv) {
     if (options.quiet) terminal.be_quiet();
     if (options.verbose) terminal.be_verbose();
     code = run(options, machinery, terminal);
-  } catch (const std::exception& error) {
-    const base::Error ours = base::error_of(error);
-    terminal.error(ours.what());
-    code = ours.code();
+  } catch (const std::exception& exception) {
+    const base::Error error = base::error_of(exception);
+    terminal.error(error.what());
+    code = error.code();
     if (code != base::ExitCode::usage) terminal.failed(code);
     machinery.broken = true;
   }

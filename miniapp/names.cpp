@@ -30,33 +30,33 @@ bool has_rank_placeholder(const std::string& name) {
 
 void require_known_placeholders(std::string_view option, const std::string& name,
                                 std::span<const std::string_view> allowed) {
-  static const std::regex words("\\{[A-Za-z_]+\\}?");  // also without the closing brace
-  for (std::sregex_iterator at(name.begin(), name.end(), words), end; at != end; ++at) {
-    if (std::ranges::find(allowed, at->str()) != allowed.end()) continue;
+  static const std::regex in_braces("\\{[A-Za-z_]+\\}?");  // also without the closing brace
+  for (std::sregex_iterator it(name.begin(), name.end(), in_braces), end; it != end; ++it) {
+    if (std::ranges::find(allowed, it->str()) != allowed.end()) continue;
     throw base::Error(base::ExitCode::usage,
-                      fmt::format("{}: found {} in a file name; allowed: {}", option, at->str(),
+                      fmt::format("{}: found {} in a file name; allowed: {}", option, it->str(),
                                   allowed.empty() ? "no words in braces"
                                                   : fmt::format("{}", fmt::join(allowed, ", "))));
   }
 }
 
-std::string FileNames::of(std::string name) const {
+std::string FileNames::resolve(std::string name) const {
   name = base::replaced(name, "{host}", host);
   name = base::replaced(name, "{rank}", fmt::format("{}", rank));
   return base::replaced(name, "{uuid}", uuid);
 }
 
-FileNames names_of(const base::Machine& machine) {
+FileNames file_names(const base::Machine& machine) {
   const int rank = machine.job ? machine.job->rank.value_or(0) : 0;
   const std::string id = machine.device ? machine.device->id() : "";
   return {machine.host.name, rank, id.empty() ? fmt::format("rank{}", rank) : id};
 }
 
-void require_own_files(const Options& options) {
+void require_separate_files(const Options& options) {
   const base::Launch launch = base::launch();
   if (options.fleet || !launch.several()) return;
-  const auto require_own = [&](std::string_view option, const std::string& path,
-                               const char* instead) {
+  const auto require_separate = [&](std::string_view option, const std::string& path,
+                                    const char* instead) {
     if (has(path, "{rank}") && !launch.rank) {
       std::set<std::string_view> variables;
       for (const base::Launcher& launcher : base::launchers) variables.insert(launcher.rank);
@@ -65,17 +65,17 @@ void require_own_files(const Options& options) {
                                     "rank; allowed: one of {}",
                                     option, path, launch.words(), fmt::join(variables, ", ")));
     }
-    const bool own = has_rank_placeholder(path) || report::is_stream(path) ||
-                     (has(path, "{host}") && launch.local_ranks == 1);
-    if (own) return;
+    const bool is_separate = has_rank_placeholder(path) || report::is_stream(path) ||
+                             (has(path, "{host}") && launch.local_ranks == 1);
+    if (is_separate) return;
     throw base::Error(base::ExitCode::usage,
                       fmt::format("{}: found {} with {}, all of which would write this file; "
                                   "allowed: {}, or a name with {{rank}} or {{uuid}}",
                                   option, path, launch.words(), instead));
   };
-  if (!options.calibrate.empty()) require_own("--calibrate", options.calibrate, "one rank");
+  if (!options.calibrate.empty()) require_separate("--calibrate", options.calibrate, "one rank");
   for (const Output& output : options.outputs) {
-    require_own(output.writer->option, output.path, "--fleet");
+    require_separate(output.writer->option, output.path, "--fleet");
   }
 }
 

@@ -16,10 +16,10 @@ struct FileNames {
   std::string host;
   int rank = 0;
   std::string uuid;  ///< of the device; without one its PCI address, or "rankN"
-  std::string of(std::string name) const;
+  std::string resolve(std::string name) const;
 };
 
-FileNames names_of(const base::Machine& machine);
+FileNames file_names(const base::Machine& machine);
 
 bool has_deck_placeholder(const std::string& name);
 std::string with_deck(const std::string& name, const std::string& deck);
@@ -34,6 +34,6 @@ void require_known_placeholders(std::string_view option, const std::string& name
                                 std::span<const std::string_view> allowed = placeholders);
 
 /// Throws base::Error{usage} if several ranks without --fleet would write the same file.
-void require_own_files(const Options& options);
+void require_separate_files(const Options& options);
 
 }  // namespace overlap

@@ -37,20 +37,20 @@ Output output_of(std::string_view option, const std::string& file) {
 /// Gives an option a value, in the place of which another option may stand by mistake.
 CLI::Option* with_value(CLI::Option* option, const std::string& type) {
   return option->type_name(type)->allow_extra_args(false)->check(
-      [name = option->get_name(), type](const std::string& found) {
-        const bool is_option = found.starts_with("--");
-        if (!found.empty() && !is_option) return std::string();
+      [name = option->get_name(), type](const std::string& value) {
+        const bool is_option = value.starts_with("--");
+        if (!value.empty() && !is_option) return std::string();
         fail(fmt::format("{}: found {}; allowed: {}", name,
-                         is_option ? found + ", which is an option" : "''", type));
+                         is_option ? value + ", which is an option" : "''", type));
       });
 }
 
 /// Gives it the name of a file to write, which may have some words in braces.
 CLI::Option* with_output(CLI::Option* option, const std::string& type,
-                         std::span<const std::string_view> words = {}) {
+                         std::span<const std::string_view> allowed = {}) {
   return with_value(option, type)
-      ->check([name = option->get_name(), words](const std::string& found) {
-        require_known_placeholders(name, found, words);
+      ->check([name = option->get_name(), allowed](const std::string& file) {
+        require_known_placeholders(name, file, allowed);
         return std::string();
       });
 }
@@ -74,17 +74,17 @@ void add_commands(CLI::App& app, Options& options) {
                        text));
     }
   };
-  const auto command = [&](Command which, const char* name, const char* help, const char* files,
+  const auto command = [&](Command value, const char* name, const char* help, const char* files,
                            int least) {
-    CLI::App* const made = app.add_subcommand(name, help);
-    made->add_option(files, options.results, "Results, at least " + std::to_string(least))
+    CLI::App* const subcommand = app.add_subcommand(name, help);
+    subcommand->add_option(files, options.results, "Results, at least " + std::to_string(least))
         ->expected(least, most_files)
         ->required()
         ->option_text("...");
-    made->add_flag("--quiet", options.quiet, "Print only the result lines");
-    made->add_flag("--verbose", options.verbose, "Print details, too");
-    made->callback([&options, which] { options.command = which; });
-    return made;
+    subcommand->add_flag("--quiet", options.quiet, "Print only the result lines");
+    subcommand->add_flag("--verbose", options.verbose, "Print details, too");
+    subcommand->callback([&options, value] { options.command = value; });
+    return subcommand;
   };
   CLI::App* const baseline = command(Command::baseline, "baseline",
                                      "Make a reference file from results", "FILE|FOLDER", 1);
@@ -94,9 +94,9 @@ void add_commands(CLI::App& app, Options& options) {
       Command::merge, "merge", "Judge the results of many devices as one fleet", "FILE|FOLDER", 1);
   CLI::App* const show = command(
       Command::show, "show", "Report results, a fleet or a comparison as if just made", "FILE", 1);
-  const auto output = [](CLI::App* to, const char* name, const char* type,
+  const auto output = [](CLI::App* subcommand, const char* name, const char* type,
                          const std::string& help) {
-    return with_output(to->add_option(name, help), type);
+    return with_output(subcommand->add_option(name, help), type);
   };
   with_output(baseline->add_option("-o", options.output, "Reference file to write"), "FILE.yaml")
       ->required();
@@ -125,25 +125,25 @@ void add_commands(CLI::App& app, Options& options) {
   output(merge, "--junit", "FILE", "Write the verdicts as JUnit XML: one test per device");
   output(merge, "--report", "FILE.html", "Write it as an HTML page");
   add_writers(*show);
-  for (CLI::App* const one : {baseline, compare}) {
+  for (CLI::App* const sub : {baseline, compare}) {
     CLI::Option* const below =
-        one->add_option_function<std::string>(
+        sub->add_option_function<std::string>(
                "--below", take_below,
-               one == baseline ? "Tolerance (default: from the spread of the devices)"
+               sub == baseline ? "Tolerance (default: from the spread of the devices)"
                                : "How much worse judged metrics may be (default 1%)")
             ->type_name("FRACTION");
-    if (one == compare) below->excludes(side_by_side);
+    if (sub == compare) below->excludes(side_by_side);
   }
 }
 
 /// The result files in the sequence of the command line.
 void take_outputs(const CLI::App& app, Options& options) {
-  std::map<const CLI::Option*, std::size_t> taken;
+  std::map<const CLI::Option*, std::size_t> next_value;
   for (const CLI::Option* const option : app.parse_order()) {
     const std::string name = option->get_name();
     if (std::ranges::find(report::writers, name, &report::Writer::option) == report::writers.end())
       continue;
-    options.outputs.push_back(output_of(name, option->results().at(taken[option]++)));
+    options.outputs.push_back(output_of(name, option->results().at(next_value[option]++)));
   }
 }
 
@@ -155,22 +155,22 @@ void require_no_command(const CLI::App& app, const Options& options) {
   for (const CLI::App* const command : app.get_subcommands({})) {
     commands.push_back(command->get_name());
   }
-  const std::string near = describe::suggestion(options.decks.front(), commands);
-  if (near.empty()) return;
+  const std::string suggestion = describe::suggestion(options.decks.front(), commands);
+  if (suggestion.empty()) return;
   fail(fmt::format("found {}; allowed: decks, or a command ({}) and its arguments{}",
-                   describe::quoted(options.decks.front()), fmt::join(commands, ", "), near));
+                   describe::quoted(options.decks.front()), fmt::join(commands, ", "), suggestion));
 }
 
 /// Rejects an option that miniapp, or else its command, does not have.
 [[noreturn]] void fail_unknown(const CLI::App& app) {
   const bool in_command = app.remaining().empty();
-  const CLI::App& where = in_command ? *app.get_subcommands().front() : app;
+  const CLI::App& parser = in_command ? *app.get_subcommands().front() : app;
   std::vector<std::string> names;
-  for (const CLI::Option* const option : where.get_options()) names.push_back(option->get_name());
-  const std::string argument = where.remaining().front();
-  const std::string found = argument.substr(0, argument.find('='));
-  fail(fmt::format("found {}; allowed: the options in miniapp {}--help{}", describe::quoted(found),
-                   in_command ? where.get_name() + " " : "", describe::suggestion(found, names)));
+  for (const CLI::Option* const option : parser.get_options()) names.push_back(option->get_name());
+  const std::string argument = parser.remaining().front();
+  const std::string name = argument.substr(0, argument.find('='));
+  fail(fmt::format("found {}; allowed: the options in miniapp {}--help{}", describe::quoted(name),
+                   in_command ? parser.get_name() + " " : "", describe::suggestion(name, names)));
 }
 
 /// Rejects options that cannot stand together or need a deck. (CLI11's own relations would be
@@ -199,12 +199,12 @@ void check(const CLI::App& app, const Options& options) {
   exclude("--dry-run", {"--calibrate"});
   exclude("--resume", {"--calibrate", "--dry-run"});
   exclude("--fleet", {"--calibrate", "--dry-run", "--resume"});
-  std::vector<std::string> of_decks = {"--set", "--reference"};
+  std::vector<std::string> deck_options = {"--set", "--reference"};
   for (const report::Writer& writer : report::writers) {
     exclude("--dry-run", {std::string(writer.option)});
-    of_decks.emplace_back(writer.option);
+    deck_options.emplace_back(writer.option);
   }
-  for (const std::string& option : of_decks) {
+  for (const std::string& option : deck_options) {
     if (options.decks.empty() && app.count(option) > 0) {
       fail(option + " without a deck (see miniapp --help)");
     }

@@ -32,21 +32,21 @@ Terminal::~Terminal() { end_progress(); }
 int Terminal::width() const {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  const char* const columns = std::getenv("COLUMNS");
-  const int given = columns == nullptr ? 0 : std::atoi(columns);
-  return given > 0 ? std::clamp(given, 40, 1000) : 100;
+  const char* const text = std::getenv("COLUMNS");
+  const int columns = text == nullptr ? 0 : std::atoi(text);
+  return columns > 0 ? std::clamp(columns, 40, 1000) : 100;
 }
 
-void Terminal::text(const std::string& words) {
+void Terminal::text(const std::string& output) {
   end_progress();
-  if (name_.empty()) std::cout << base::safe_lines(words) << std::flush;
+  if (name_.empty()) std::cout << base::safe_lines(output) << std::flush;
 }
 
-void Terminal::shown(const std::string& words) {
-  if (!quiet_) text(base::prose(words));
+void Terminal::show(const std::string& message) {
+  if (!quiet_) text(base::prose(message));
 }
 
-void Terminal::shown(report::Blocks blocks) {
+void Terminal::show(report::Blocks blocks) {
   const report::Screen screen{
       .width = width(), .colour = isatty(STDOUT_FILENO) != 0 && wipes_lines(), .verbose = verbose_};
   if (quiet_ || blocks.empty()) return;
@@ -56,7 +56,7 @@ void Terminal::shown(report::Blocks blocks) {
 
 void Terminal::verdict(const report::Results& results) {
   for (const results::Result& result : results) {
-    shown(report::verdict(result, results.size() > 1, false));
+    show(report::verdict(result, results.size() > 1, false));
     if (wants_all_lines()) text(report::result_lines(result));
   }
   if (!results.empty()) result(report::verdict_line(results));
@@ -79,51 +79,50 @@ void Terminal::lines(const std::string& text) {
   std::cerr << base::safe_lines(text) << std::flush;
 }
 
-void Terminal::note(const std::string& words) {
-  lines("miniapp: " + (name_.empty() ? "" : name_ + ": ") + base::one_line(words) + '\n');
+void Terminal::note(const std::string& message) {
+  lines("miniapp: " + (name_.empty() ? "" : name_ + ": ") + base::one_line(message) + '\n');
 }
 
-void Terminal::error(const std::string& words) { note("error: " + words); }
+void Terminal::error(const std::string& message) { note("error: " + message); }
 
 bool Terminal::flush() { return static_cast<bool>(std::cout.flush()); }
 
 void Terminal::end_progress() {
-  if (line_) std::cerr << "\r\033[K" << std::flush;
-  line_ = false;
+  if (has_line_) std::cerr << "\r\033[K" << std::flush;
+  has_line_ = false;
   if (!part_) start_.reset();
 }
 
-void Terminal::begin_part(std::size_t number, std::size_t parts, const std::string& what) {
-  part_ = {part_ ? part_->first : number, number, parts, what};
-  progress(0, 1, what);
+void Terminal::begin_part(std::size_t number, std::size_t parts, const std::string& name) {
+  part_ = {part_ ? part_->first : number, number, parts, name};
+  progress(0, 1, name);
 }
 
-void Terminal::progress(int done, int total, const std::string& what) {
+void Terminal::progress(int done, int total, const std::string& activity) {
   const auto now = std::chrono::steady_clock::now();
   if (!start_) start_ = now;
-  const bool soon = line_ && now - last_ < std::chrono::milliseconds(100);
+  const bool soon = has_line_ && now - last_ < std::chrono::milliseconds(100);
   if (!name_.empty() || soon || (part_ && total == 0) || !wipes_lines()) return;
   const double elapsed_s = std::chrono::duration<double>(now - *start_).count();
   std::string line;
   if (total == 0) {
-    line = fmt::format("{}, {:.0f} s", what, elapsed_s);
+    line = fmt::format("{}, {:.0f} s", activity, elapsed_s);
   } else {
     const auto [first, number, parts, name] = part_.value_or(Part{});
-    const double all = total * static_cast<double>(parts);
-    const double at = total * static_cast<double>(number) + done;
-    const double here = at - total * static_cast<double>(first);
-    const double percent = std::floor(100 * at / all);
-    const double left_s = std::ceil(elapsed_s * (all - at) / here);
-    const bool long_time = left_s >= 120;
-    const std::string left =
-        here > 0 ? fmt::format("  about {:.0f} {} left",
-                               long_time ? std::ceil(left_s / 60) : left_s, long_time ? "min" : "s")
-                 : "";
-    line = part_ ? fmt::format("{:3.0f} %{}  point {} of {}: {}", percent, left, number + 1, parts,
-                               name)
-                 : fmt::format("{:3.0f} %  {}{}", percent, what, left);
+    const double steps = total * static_cast<double>(parts);
+    const double steps_done = total * static_cast<double>(number) + done;
+    const double steps_here = steps_done - total * static_cast<double>(first);
+    const double percent = std::floor(100 * steps_done / steps);
+    const double left_s = std::ceil(elapsed_s * (steps - steps_done) / steps_here);
+    const auto [left, unit] =
+        left_s >= 120 ? std::pair(std::ceil(left_s / 60), "min") : std::pair(left_s, "s");
+    const std::string remaining =
+        steps_here > 0 ? fmt::format("  about {:.0f} {} left", left, unit) : "";
+    line = part_ ? fmt::format("{:3.0f} %{}  point {} of {}: {}", percent, remaining, number + 1,
+                               parts, name)
+                 : fmt::format("{:3.0f} %  {}{}", percent, activity, remaining);
   }
-  line_ = true;
+  has_line_ = true;
   last_ = now;
   constexpr std::size_t narrow = 79;  // columns: a line that is wrapped cannot be wiped
   std::cerr << "\r\033[K" << base::first_columns(base::one_line(line), narrow) << std::flush;

@@ -29,9 +29,9 @@ class Terminal {
   /// Columns of the terminal on stdout; otherwise $COLUMNS, or 100.
   int width() const;
 
-  void text(const std::string& words);   ///< requested output
-  void shown(const std::string& words);  ///< output for people: not with --quiet
-  void shown(report::Blocks blocks);     ///< a piece of a report
+  void text(const std::string& output);   ///< requested output
+  void show(const std::string& message);  ///< output for people: not with --quiet
+  void show(report::Blocks blocks);       ///< a piece of a report
   /// Prints the end of a call: verdicts and result lines, on a terminal only OVERLAP_RESULT.
   void verdict(const report::Results& results);
   /// Prints result lines, the last of which is OVERLAP_RESULT.
@@ -40,16 +40,16 @@ class Terminal {
   void failed(base::ExitCode code);
   /// Whether to print all result lines: stdout is not a terminal, or --quiet.
   bool wants_all_lines() const;
-  void lines(const std::string& text);   ///< on stderr
-  void note(const std::string& words);   ///< "miniapp: words" on stderr
-  void error(const std::string& words);  ///< "miniapp: error: words" on stderr
+  void lines(const std::string& text);     ///< on stderr
+  void note(const std::string& message);   ///< "miniapp: message" on stderr
+  void error(const std::string& message);  ///< "miniapp: error: message" on stderr
 
-  /// Starts part `number` (from 0) of `parts`, called `what`. The first part started may have a
+  /// Starts part `number` (from 0) of `parts`, called `name`. The first part started may have a
   /// number above 0; earlier parts then took no time.
-  void begin_part(std::size_t number, std::size_t parts, const std::string& what);
+  void begin_part(std::size_t number, std::size_t parts, const std::string& name);
   /// Shows progress, at most ten times per second and only on a terminal: "  42 %  depth_first
   /// about 3 s left"; with total 0: "measuring the device, 2 s".
-  void progress(int done, int total, const std::string& what);
+  void progress(int done, int total, const std::string& activity);
 
   /// Flushes stdout; returns whether everything was written.
   bool flush();
@@ -62,7 +62,7 @@ class Terminal {
     std::size_t first = 0;  ///< number of the first part started
     std::size_t number = 0;
     std::size_t parts = 1;
-    std::string what;
+    std::string name;
   };
 
   bool quiet_ = false;
@@ -71,7 +71,7 @@ class Terminal {
   bool has_shown_ = false;  ///< a piece of a report
   std::string name_;        ///< empty: the only process, or rank 0
   std::optional<Part> part_;
-  bool line_ = false;  ///< the progress line is visible
+  bool has_line_ = false;  ///< the progress line is visible
   std::optional<std::chrono::steady_clock::time_point> start_;
   std::chrono::steady_clock::time_point last_;
 };

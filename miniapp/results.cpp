@@ -43,9 +43,9 @@ void write(const std::vector<Output>& outputs, const auto& subject, const auto& 
 /// results may be written anew.
 [[nodiscard]] report::Files require_outputs(const std::vector<Output>& outputs,
                                             const std::vector<results::SourceFile>& sources,
-                                            const std::vector<std::string>& others = {}) {
+                                            const std::vector<std::string>& inputs = {}) {
   report::Files files;
-  for (const std::string& input : others) files.reads(input, "an input");
+  for (const std::string& input : inputs) files.reads(input, "an input");
   for (const results::SourceFile& source : sources) {
     const bool written = std::ranges::any_of(outputs, [&](const Output& output) {
       std::error_code error;  // an output that is not there yet is none of the inputs
@@ -73,11 +73,10 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
       require_outputs({{&writer, options.output}}, results::source_files(options.results));
   const std::vector<results::Result> results = results::read_measured(options.results);
   const auto [entries, left_out, widened] = results::baseline(results, options.below);
-  const results::Reference reference{options.output, entries};
-  const std::string how =
+  const std::string comment =
       fmt::format("Written by `miniapp baseline` {} from {}.", base::version().version,
                   base::counted(results.size(), "result"));
-  report::write_file(options.output, results::to_yaml(reference, how));
+  report::write_file(options.output, results::to_yaml({options.output, entries}, comment));
   if (report::is_stream(options.output)) return base::ExitCode::pass;
   const auto name = [](const results::Entry& entry) {
     const auto& [device, link, backend, deck, phase, order, metric] = entry.subject;
@@ -94,29 +93,29 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
     text += fmt::format("; no entry for medians that are not above 0: {}", fmt::join(names, "; "));
   }
   if (!widened.empty()) {
-    const results::Entry& most = *std::ranges::max_element(widened, {}, &results::Entry::tolerance);
+    const auto& widest = *std::ranges::max_element(widened, {}, &results::Entry::tolerance);
     text += fmt::format(
         "; tolerance of {} entries raised to the interval of the results, at most "
         "to {} ({})",
-        widened.size(), base::spell_part(most.tolerance), name(most));
+        widened.size(), base::spell_part(widest.tolerance), name(widest));
   }
-  terminal.shown(text + "\n");
+  terminal.show(text + "\n");
   return base::ExitCode::pass;
 }
 
 /// How the results of later files differ from those of the first.
 results::Comparisons comparisons_of(const Options& options) {
   const auto read = [&](std::size_t i) { return results::read_measured({options.results[i]}); };
-  results::Comparisons made;
-  made.below = options.below.value_or(results::same_within);
-  made.common = options.common;
+  results::Comparisons comparisons;
+  comparisons.below = options.below.value_or(results::same_within);
+  comparisons.common = options.common;
   const std::vector<results::Result> first = read(0);
   for (std::size_t i = 1; i < options.results.size(); ++i) {
-    std::ranges::move(results::compare(first, read(i), made.below, made.common),
-                      std::back_inserter(made.all));
+    std::ranges::move(results::compare(first, read(i), comparisons.below, comparisons.common),
+                      std::back_inserter(comparisons.all));
   }
-  made.code = results::exit_code_of(made.all, made.common);
-  return made;
+  comparisons.code = results::exit_code_of(comparisons.all, comparisons.common);
+  return comparisons;
 }
 
 results::Comparisons side_by_side(const Options& options) {
@@ -124,9 +123,9 @@ results::Comparisons side_by_side(const Options& options) {
   for (const std::string& file : options.results) {
     files.push_back(results::read_measured({file}, results::Extent::all));
   }
-  results::Comparisons made;
-  made.side_by_side = results::side_by_side(files, options.to);
-  return made;
+  results::Comparisons comparisons;
+  comparisons.side_by_side = results::side_by_side(files, options.to);
+  return comparisons;
 }
 
 using overlap::finish;  // of fleets
@@ -148,11 +147,11 @@ void require_writers(const Options& options, const auto& subject) {
 
 base::ExitCode finish(const std::vector<Output>& outputs, results::Comparisons& comparisons,
                       const Options& options, Terminal& terminal) {
-  write(outputs, comparisons, [&](const std::string&, const std::string& why) {
-    terminal.error(why);
+  write(outputs, comparisons, [&](const std::string&, const std::string& reason) {
+    terminal.error(reason);
     comparisons.code = base::worst(comparisons.code, base::ExitCode::runtime_error);
   });
-  if (!options.quiet) terminal.shown(report::comparison_report(comparisons).blocks);
+  if (!options.quiet) terminal.show(report::comparison_report(comparisons).blocks);
   terminal.result(report::verdict_line(comparisons.verdict(), comparisons.code, true));
   return comparisons.code;
 }
@@ -183,8 +182,8 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
 }
 
 /// Reports of results as if just made.
-base::ExitCode show(const report::Results& shown, const Options& options, Terminal& terminal) {
-  const bool sweeps = std::ranges::any_of(shown, &results::Result::sweeps);
+base::ExitCode show(const report::Results& results, const Options& options, Terminal& terminal) {
+  const bool sweeps = std::ranges::any_of(results, &results::Result::sweeps);
   for (const Output& output : options.outputs) {
     if (sweeps && !output.writer->takes_sweeps) {
       throw base::Error(base::ExitCode::usage,
@@ -195,19 +194,19 @@ base::ExitCode show(const report::Results& shown, const Options& options, Termin
   std::vector<results::SourceFile> sources;
   for (const std::string& file : options.results) sources.push_back({file, true});
   const auto files = require_outputs(options.outputs, sources);
-  for (const results::Result& result : shown) {
-    terminal.shown(report::heading(result, result));
+  for (const results::Result& result : results) {
+    terminal.show(report::heading(result, result));
     terminal.lines(report::wrong_data(result));
     if (!result.error.empty()) terminal.error(result.error);
-    terminal.shown(report::findings(result));
+    terminal.show(report::findings(result));
   }
   auto code = base::ExitCode::pass;
-  for (const results::Result& result : shown) code = base::worst(code, result.code);
-  write(options.outputs, shown, [&](const std::string&, const std::string& why) {
-    terminal.error(why);
+  for (const results::Result& result : results) code = base::worst(code, result.code);
+  write(options.outputs, results, [&](const std::string&, const std::string& reason) {
+    terminal.error(reason);
     code = base::worst(code, base::ExitCode::runtime_error);
   });
-  terminal.verdict(shown);
+  terminal.verdict(results);
   return code;
 }
 
@@ -220,11 +219,11 @@ base::ExitCode show(auto subject, const Options& options, Terminal& terminal) {
 
 /// `show`: prints the reports of files.
 base::ExitCode show_files(const Options& options, Terminal& terminal) {
-  report::Results shown;
+  report::Results results;
   for (const std::string& file : options.results) {
     results::Content content = results::read_content(file);
-    if (auto* const found = std::get_if<std::vector<results::Result>>(&content)) {
-      std::ranges::move(*found, std::back_inserter(shown));
+    if (auto* const file_results = std::get_if<std::vector<results::Result>>(&content)) {
+      std::ranges::move(*file_results, std::back_inserter(results));
       continue;
     }
     if (options.results.size() > 1) {
@@ -238,7 +237,7 @@ base::ExitCode show_files(const Options& options, Terminal& terminal) {
     }
     return show(std::get<results::Comparisons>(std::move(content)), options, terminal);
   }
-  return show(shown, options, terminal);
+  return show(results, options, terminal);
 }
 
 }  // namespace
@@ -246,18 +245,18 @@ base::ExitCode show_files(const Options& options, Terminal& terminal) {
 base::ExitCode finish(const std::vector<Output>& outputs, results::Fleet& fleet,
                       const Options& options, Terminal& terminal) {
   if (options.quiet) {
-    constexpr std::size_t most = 20;
+    constexpr std::size_t limit = 20;
     const auto faults = report::faults(fleet);
-    for (const report::JunitCase& fault : faults | std::views::take(most)) {
+    for (const report::JunitCase& fault : faults | std::views::take(limit)) {
       terminal.error(fault.text);
     }
-    if (faults.size() > most) terminal.error(fmt::format("and {} more", faults.size() - most));
+    if (faults.size() > limit) terminal.error(fmt::format("and {} more", faults.size() - limit));
   }
-  write(outputs, fleet, [&](const std::string& path, const std::string& why) {
-    terminal.error(why);
-    fleet.broken.push_back({path, why});
+  write(outputs, fleet, [&](const std::string& path, const std::string& reason) {
+    terminal.error(reason);
+    fleet.broken.push_back({path, reason});
   });
-  terminal.shown(report::fleet_report(fleet).blocks);
+  terminal.show(report::fleet_report(fleet).blocks);
   terminal.result(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return fleet.exit_code();
 }

@@ -44,7 +44,7 @@ report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
 }
 
 /// Whether a point came to its end.
-bool is_whole(const results::Point& point) { return point.exit_code && point.ended_by.empty(); }
+bool is_finished(const results::Point& point) { return point.exit_code && point.ended_by.empty(); }
 
 /// Whether this machine lacks what the point needs, which says nothing about other points.
 bool is_skipped(const results::Point& point) {
@@ -52,22 +52,22 @@ bool is_skipped(const results::Point& point) {
 }
 
 /// Where finished points wait for --resume; empty if there are none.
-std::string kept(const Study& study) {
-  const auto whole = std::ranges::count_if(study.result.points, is_whole);
-  if (study.journal == nullptr || whole == 0) return "";
-  return fmt::format("{} of {} points are kept in {}; continue with --resume", whole,
+std::string resume_hint(const Study& study) {
+  const auto finished = std::ranges::count_if(study.result.points, is_finished);
+  if (study.journal == nullptr || finished == 0) return "";
+  return fmt::format("{} of {} points are kept in {}; continue with --resume", finished,
                      study.points.size(), study.journal->path());
 }
 
 /// Puts the journal's points into the study, by their numbers in the deck. Returns how many.
 std::size_t restore(Study& study) {
   const report::Journal& journal = *study.journal;
-  std::map<std::string, results::Part> kept;  // by fingerprint
+  std::map<std::string, results::Part> saved;  // by fingerprint
   for (const std::string& line : journal.records()) {
     try {
       results::Part part;
       describe::read(describe::Reader(describe::parse_json(journal.path(), line)), part);
-      kept.emplace(part.fingerprint, std::move(part));
+      saved.emplace(part.fingerprint, std::move(part));
     } catch (const base::Error&) {
       throw base::Error(ExitCode::usage, journal.path() +
                                              ": found no finished point of a sweep; allowed: "
@@ -76,13 +76,13 @@ std::size_t restore(Study& study) {
   }
   std::size_t restored = 0;
   for (std::size_t i = 0; i < study.points.size(); ++i) {
-    const auto found = kept.find(experiment::fingerprint(study.points[i]));
-    if (found == kept.end()) continue;
+    const auto found = saved.find(experiment::fingerprint(study.points[i]));
+    if (found == saved.end()) continue;
     results::append(study.result, i, found->second);
     ++restored;
   }
   results::evaluate(study.result.runs);
-  if (restored > 0 || kept.empty()) return restored;
+  if (restored > 0 || saved.empty()) return restored;
   throw base::Error(ExitCode::usage,
                     journal.path() +
                         ": found no point of this deck; allowed: --resume with the deck and "
@@ -107,7 +107,7 @@ void open_journal(const Options& options, const Inputs& inputs, Study& study, Ma
   if (options.resume && restored == 0) {
     terminal.note(path + ": no saved points; starting from scratch");
   } else if (options.resume) {
-    terminal.shown(
+    terminal.show(
         fmt::format("{} of {} points are taken from {}\n\n", restored, study.points.size(), path));
   }
 }
@@ -150,7 +150,7 @@ struct Runner {
 results::Part Runner::predicted(const Study& study, const deck::Point& point) {
   experiment::Plan predictions = experiment::predictions(point, inputs.predicted);
   if (!study.result.sweeps()) {
-    terminal.shown(report::heading(study.result, experiment::planned(predictions)));
+    terminal.show(report::heading(study.result, experiment::planned(predictions)));
   }
   return experiment::judge(std::move(predictions), {});
 }
@@ -161,18 +161,18 @@ results::Part Runner::measured(const Study& study, const deck::Point& point,
                                const measure::Hooks& hooks) {
   measure::Session& session = *machinery.session;
   const std::vector<results::Run>& alone = study.result.runs;
-  const bool again = point.phase == deck::Phase::together && !alone.empty() && plan;
-  if (!again) {
+  const bool reuses_plan = point.phase == deck::Phase::together && !alone.empty() && plan;
+  if (!reuses_plan) {
     const model::Device* const device = inputs.device ? &*inputs.device : nullptr;
     plan = experiment::plan(point,
                             measure::probe(point.deck, device, session, machinery.bench, hooks));
   }
   plan->phase = point.phase;
-  if (!study.result.sweeps() && !again) {
-    terminal.shown(report::heading(study.result, experiment::planned(*plan)));
+  if (!study.result.sweeps() && !reuses_plan) {
+    terminal.show(report::heading(study.result, experiment::planned(*plan)));
   }
   experiment::Samples samples = measure::measure(*plan, session, machinery.bench, hooks);
-  return experiment::judge(*plan, std::move(samples), references, again ? &alone : nullptr);
+  return experiment::judge(*plan, std::move(samples), references, reuses_plan ? &alone : nullptr);
 }
 
 /// Returns a failed part for every error but base::Error{usage}, which is thrown.
@@ -180,13 +180,13 @@ results::Part Runner::run(const Study& study, const deck::Point& point) {
   try {
     base::check_interrupt();
     if (!machinery.session) return predicted(study, point);
-    const measure::Hooks hooks = hooks_of(terminal);
-    if (!machinery.member) return measured(study, point, hooks);
+    const measure::Hooks progress = progress_hooks(terminal);
+    if (!machinery.member) return measured(study, point, progress);
     fleet::Member& member = *machinery.member;
     if (const auto devices = point.deck.fleet.devices) member.require_devices(*devices);
     return machinery.session->use([&] {
-      return member.run(point.phase, hooks,
-                        [&](const measure::Hooks& own) { return measured(study, point, own); });
+      return member.run(point.phase, progress,
+                        [&](const measure::Hooks& hooks) { return measured(study, point, hooks); });
     });
   } catch (const std::exception& exception) {
     const base::Error error = named(point.deck, base::error_of(exception));
@@ -200,13 +200,13 @@ void run_points(Study& study, Runner& runner) {
   Terminal& terminal = runner.terminal;
   results::Result& result = study.result;
   for (std::size_t number = 0; number < study.points.size(); ++number) {
-    if (is_whole(result.points[number])) continue;
+    if (is_finished(result.points[number])) continue;
     const deck::Point& point = study.points[number];
     const std::string name = result.points[number].name();
     if (result.sweeps()) terminal.begin_part(number, study.points.size(), name);
     results::Part part = runner.run(study, point);
     terminal.lines(report::wrong_data(part));
-    if (study.journal != nullptr && is_whole(part.point)) {
+    if (study.journal != nullptr && is_finished(part.point)) {
       try {
         part.fingerprint = experiment::fingerprint(point);
         study.journal->add(describe::write(part).dump());
@@ -217,29 +217,29 @@ void run_points(Study& study, Runner& runner) {
         study.journal = nullptr;
       }
     }
-    const results::Point end = part.point;
+    const results::Point outcome = part.point;
     results::append(result, number, std::move(part));
-    if (is_whole(end)) continue;
-    if (result.sweeps() && is_skipped(end)) {
-      terminal.note("skipped " + name + ": " + end.ended_by);
+    if (is_finished(outcome)) continue;
+    if (result.sweeps() && is_skipped(outcome)) {
+      terminal.note("skipped " + name + ": " + outcome.ended_by);
       continue;
     }
-    const std::string points = kept(study);
-    const bool named = result.sweeps() && end.exit_code != ExitCode::interrupted;
-    terminal.error((named ? name + ": " : "") + end.ended_by +
-                   (points.empty() ? "" : "; " + points));
+    const std::string hint = resume_hint(study);
+    const bool with_name = result.sweeps() && outcome.exit_code != ExitCode::interrupted;
+    terminal.error((with_name ? name + ": " : "") + outcome.ended_by +
+                   (hint.empty() ? "" : "; " + hint));
     return;
   }
-  const std::string points = study.is_over() ? "" : kept(study);
-  if (!points.empty()) terminal.note(points);
+  const std::string hint = study.is_over() ? "" : resume_hint(study);
+  if (!hint.empty()) terminal.note(hint);
 }
 
 }  // namespace
 
-measure::Hooks hooks_of(Terminal& terminal) {
+measure::Hooks progress_hooks(Terminal& terminal) {
   measure::Hooks hooks;
-  hooks.progress = [&](int done, int total, const std::string& what) {
-    terminal.progress(done, total, what);
+  hooks.progress = [&](int done, int total, const std::string& activity) {
+    terminal.progress(done, total, activity);
   };
   return hooks;
 }
@@ -260,14 +260,14 @@ base::Machine machine_of(const Machinery& machinery) {
 
 bool Study::is_over() const {
   return std::ranges::all_of(result.points, [](const results::Point& point) {
-    return is_whole(point) || is_skipped(point);
+    return is_finished(point) || is_skipped(point);
   });
 }
 
 report::Results results_of(const std::vector<Study>& studies) {
-  report::Results all;
-  for (const Study& study : studies) all.push_back(study.result);
-  return all;
+  report::Results results;
+  for (const Study& study : studies) results.push_back(study.result);
+  return results;
 }
 
 std::string journal_path(const Options& options) {
@@ -276,11 +276,11 @@ std::string journal_path(const Options& options) {
     if (!report::is_stream(output.path)) paths.push_back(output.path + ".points");
   }
   if (paths.empty() || !options.predict.empty()) return "";
-  const auto there = std::ranges::find_if(paths, [](const std::string& path) {
+  const auto existing = std::ranges::find_if(paths, [](const std::string& path) {
     std::error_code error;
     return std::filesystem::is_regular_file(path, error);
   });
-  return there == paths.end() ? paths.front() : *there;
+  return existing == paths.end() ? paths.front() : *existing;
 }
 
 std::string now_utc() {
@@ -299,7 +299,7 @@ std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machi
     Study& study = studies.emplace_back(new_study(inputs, i, machine));
     if (mark_interrupted(studies)) continue;
     open_journal(options, inputs, study, machinery, terminal);
-    if (study.result.sweeps()) terminal.shown(report::heading(study.result, {}));
+    if (study.result.sweeps()) terminal.show(report::heading(study.result, {}));
     if (machinery.unusable) {
       const deck::Point& first = study.points.front();
       const base::Error error = named(first.deck, *machinery.unusable);
@@ -310,7 +310,7 @@ std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machi
           inputs, machinery, terminal, {results::subject_of(machine), inputs.references[i]}};
       run_points(study, runner);
     }
-    if (!machinery.member) terminal.shown(report::findings(study.result));
+    if (!machinery.member) terminal.show(report::findings(study.result));
     phases += inputs.decks[i].size();
     if (machinery.member) machinery.member->skip_to(phases);  // skipped after an error
   }

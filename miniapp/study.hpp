@@ -29,14 +29,14 @@ struct Machinery {
   /// Whether a regular shutdown would crash or hang: a lost device cannot be freed, and MPI waits
   /// for lost ranks.
   bool cannot_end() const {
-    return (session && session->lost) || (world && (broken || !world->whole()));
+    return (session && session->lost) || (world && (broken || !world->ended_in_order()));
   }
 };
 
 /// The machine; without a session, without its device.
 base::Machine machine_of(const Machinery& machinery);
 
-measure::Hooks hooks_of(Terminal& terminal);
+measure::Hooks progress_hooks(Terminal& terminal);
 
 /// A deck while it runs: its points, and what they found so far.
 struct Study {

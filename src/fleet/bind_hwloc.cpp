@@ -12,7 +12,7 @@ using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 
 Bitmap bitmap() { return {hwloc_bitmap_alloc(), hwloc_bitmap_free}; }
 
-std::string words(hwloc_const_bitmap_t set) {
+std::string as_list(hwloc_const_bitmap_t set) {
   char* text = nullptr;
   if (hwloc_bitmap_list_asprintf(&text, set) < 0) return "";
   const std::unique_ptr<char, decltype(&std::free)> owner(text, std::free);
@@ -23,11 +23,11 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 
 /// The machine with its PCI devices; null: hwloc cannot read it.
 Topology load_topology() {
-  hwloc_topology_t made = nullptr;
-  const bool is_made = hwloc_topology_init(&made) == 0;
-  Topology topology(is_made ? made : nullptr, hwloc_topology_destroy);
-  if (is_made) hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-  if (is_made && hwloc_topology_load(made) != 0) topology.reset();
+  hwloc_topology_t handle = nullptr;
+  const bool initialized = hwloc_topology_init(&handle) == 0;
+  Topology topology(initialized ? handle : nullptr, hwloc_topology_destroy);
+  if (initialized) hwloc_topology_set_io_types_filter(handle, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (initialized && hwloc_topology_load(handle) != 0) topology.reset();
   return topology;
 }
 
@@ -59,15 +59,15 @@ Binding bind_threads(hwloc_topology_t topology, hwloc_const_bitmap_t set, int pa
     part = 0;
     parts = 1;
   }
-  const Bitmap own = bitmap();
+  const Bitmap share = bitmap();
   for (int core = cores * part / parts; core < cores * (part + 1) / parts; ++core) {
-    const hwloc_obj_t one = hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(core));
-    hwloc_bitmap_or(own.get(), own.get(), one->cpuset);
+    const hwloc_obj_t object = hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(core));
+    hwloc_bitmap_or(share.get(), share.get(), object->cpuset);
   }
-  if (hwloc_set_cpubind(topology, own.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+  if (hwloc_set_cpubind(topology, share.get(), HWLOC_CPUBIND_PROCESS) != 0) {
     return {.note = "the system refused to bind the threads"};
   }
-  bound.cpus = words(own.get());
+  bound.cpus = as_list(share.get());
   return bound;
 }
 
@@ -91,7 +91,7 @@ Binding bind_to_device(const std::optional<std::string>& pci, int part, int part
     return {.note = "the process may not use any core near the device"};
   }
   // Linux binds memory per thread; threads created later inherit the binding.
-  std::string memory = words(near->nodeset);
+  std::string memory = as_list(near->nodeset);
   const bool refused =
       !one_node && hwloc_set_membind(topology.get(), near->nodeset, HWLOC_MEMBIND_BIND,
                                      HWLOC_MEMBIND_BYNODESET) != 0;

@@ -22,7 +22,7 @@
 namespace overlap::fleet {
 namespace {
 
-enum State : int { absent, present, out, missing, never };  // missing: lost; never: did not come
+enum State : int { absent, present, departed, missing, never_came };  // missing: lost
 
 /// Time of a clock that all processes of a machine share.
 std::int64_t now_ns() {
@@ -32,8 +32,8 @@ std::int64_t now_ns() {
 
 /// Process ids are comparable only within one PID namespace.
 std::int64_t pid_namespace() {
-  struct stat found = {};
-  return stat("/proc/self/ns/pid", &found) == 0 ? static_cast<std::int64_t>(found.st_ino) : 0;
+  struct stat status = {};
+  return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::int64_t>(status.st_ino) : 0;
 }
 
 constexpr std::int64_t meetings_of_a_phase = std::int64_t{1} << 40;
@@ -54,14 +54,14 @@ struct alignas(128) Board::Slot {
 };
 
 Board::Board(const std::string& name, int slot, int slots, double deadline_s)
-    : own_(slot),
+    : slot_(slot),
       slots_(slots),
       deadline_ns_(static_cast<std::int64_t>(1e9 * deadline_s)),
       begin_ns_(now_ns()) {
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);
-  const auto fail = [&](const char* what) {
+  const auto fail = [&](const char* action) {
     throw base::Error(base::ExitCode::runtime_error,
-                      std::string("cannot ") + what +
+                      std::string("cannot ") + action +
                           " the shared memory of this node's ranks: " + std::strerror(errno));
   };
   const struct Unlink {  // in any case, so that nothing is left behind
@@ -77,17 +77,17 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   }
   close(file);
   if (memory_ == nullptr || memory_ == MAP_FAILED) fail("map");
-  Slot& own = this->slot(own_);
-  own.pid = getpid();
-  own.pid_namespace = pid_namespace();
-  int seen = absent;
-  own.state.compare_exchange_strong(seen, present);  // fails if the others stopped waiting
+  Slot& local = this->slot(slot_);
+  local.pid = getpid();
+  local.pid_namespace = pid_namespace();
+  int state = absent;
+  local.state.compare_exchange_strong(state, present);  // fails if the others stopped waiting
   try {
     sign();
     wait([](const Slot& other) { return other.state != absent; },
          [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
     for (int index = 0; index < slots; ++index) {
-      if (this->slot(index).state != never) continue;
+      if (this->slot(index).state != never_came) continue;
       throw base::Error(
           base::ExitCode::runtime_error,
           "not all ranks of this node came to its shared memory within fleet.deadline; allowed: "
@@ -108,8 +108,8 @@ Board::~Board() {
 Board::Slot& Board::slot(int index) const { return static_cast<Slot*>(memory_)[index]; }
 
 void Board::sign() {
-  slot(own_).alive_ns = now_ns();
-  if (const int state = slot(own_).state; state == missing || state == never) {
+  slot(slot_).alive_ns = now_ns();
+  if (const int state = slot(slot_).state; state == missing || state == never_came) {
     throw base::Error(base::ExitCode::runtime_error,
                       "the other ranks continued without this one, which gave no sign of life "
                       "within fleet.deadline");
@@ -117,16 +117,16 @@ void Board::sign() {
 }
 
 /// Whether the rank left or is lost, so that nobody has to wait for it.
-bool Board::is_out(Slot& other) {
-  int seen = other.state;
-  const auto is_out_already = [&] { return seen == out || seen == missing || seen == never; };
-  if (is_out_already()) return true;
+bool Board::is_gone(Slot& other) {
+  int state = other.state;
+  const auto is_gone_already = [&] { return state != absent && state != present; };
+  if (is_gone_already()) return true;
   const std::int64_t silent_ns = now_ns() - std::max(begin_ns_, other.alive_ns.load());
-  const bool comparable = seen == present && other.pid_namespace == slot(own_).pid_namespace.load();
-  const bool dead = comparable && kill(static_cast<pid_t>(other.pid), 0) != 0 && errno == ESRCH;
+  const bool visible = state == present && other.pid_namespace == slot(slot_).pid_namespace.load();
+  const bool dead = visible && kill(static_cast<pid_t>(other.pid), 0) != 0 && errno == ESRCH;
   if (!dead && silent_ns <= deadline_ns_) return false;
-  return other.state.compare_exchange_strong(seen, seen == absent ? never : missing) ||
-         is_out_already();
+  return other.state.compare_exchange_strong(state, state == absent ? never_came : missing) ||
+         is_gone_already();
 }
 
 /// Waits until done(slot) for all other slots; waiting is a sign of life.
@@ -136,12 +136,12 @@ void Board::wait(const Done& done, const Poll& poll) {
   std::int64_t looked_ns = 0;
   for (int index = 0; index < slots_; ++index) {
     Slot& other = slot(index);
-    while (index != own_ && !done(other)) {
+    while (index != slot_ && !done(other)) {
       if (const std::int64_t now = now_ns(); now - looked_ns > look_ns) {
         looked_ns = now;
         sign();
         base::check_interrupt();
-        if (is_out(other)) break;
+        if (is_gone(other)) break;
       }
       poll();
     }
@@ -154,10 +154,10 @@ void Board::begin_phase() {
 }
 
 void Board::wait_for_turn(const Poll& poll) {
-  wait([&](const Slot& other) { return &other > &slot(own_) || other.ended >= phase_; }, poll);
+  wait([&](const Slot& other) { return &other > &slot(slot_) || other.ended >= phase_; }, poll);
 }
 
-void Board::end_phase() { slot(own_).ended = phase_; }
+void Board::end_phase() { slot(slot_).ended = phase_; }
 
 void Board::wait_for_all(const Poll& poll) {
   wait([&](const Slot& other) { return other.ended >= phase_; }, poll);
@@ -165,7 +165,7 @@ void Board::wait_for_all(const Poll& poll) {
 
 void Board::meet(const Poll& poll) {
   const std::int64_t number = phase_ * meetings_of_a_phase + ++meetings_;
-  slot(own_).met = number;
+  slot(slot_).met = number;
   wait([&](const Slot& other) { return other.met >= number || other.ended >= phase_; }, poll);
 }
 
@@ -179,7 +179,7 @@ void Board::meet_at_once() {
 
 bool Board::agree(bool vote, const Poll& poll) {
   const auto turn = static_cast<std::size_t>(meetings_ % 2);  // a rank may be one meeting ahead
-  slot(own_).votes[turn] = vote;
+  slot(slot_).votes[turn] = vote;
   meet(poll);
   for (int index = 0; index < slots_; ++index) {
     const Slot& other = slot(index);
@@ -189,17 +189,17 @@ bool Board::agree(bool vote, const Poll& poll) {
 }
 
 void Board::start_sample() {
-  Slot& own = slot(own_);
-  own.sampled = own.met.load();
-  own.start_ns = now_ns();
+  Slot& local = slot(slot_);
+  local.sampled = local.met.load();
+  local.start_ns = now_ns();
 }
 
-void Board::stop_sample() { slot(own_).stop_ns = now_ns(); }
+void Board::stop_sample() { slot(slot_).stop_ns = now_ns(); }
 
 Board::Shared Board::shared() const {
   std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_start = 0, last_stop = 0;
-  const std::int64_t sampled = slot(own_).sampled;
+  const std::int64_t sampled = slot(slot_).sampled;
   for (int index = 0; index < slots_; ++index) {
     const Slot& other = slot(index);
     if (other.sampled != sampled || other.state == missing) continue;
@@ -212,24 +212,24 @@ Board::Shared Board::shared() const {
 }
 
 void Board::leave() {
-  int seen = present;
-  slot(own_).state.compare_exchange_strong(seen, out);
+  int state = present;
+  slot(slot_).state.compare_exchange_strong(state, departed);
 }
 
 std::vector<int> Board::lost() const {
-  std::vector<int> found;
+  std::vector<int> slots;
   for (int index = 0; index < slots_; ++index) {
-    if (slot(index).state == missing) found.push_back(index);
+    if (slot(index).state == missing) slots.push_back(index);
   }
-  return found;
+  return slots;
 }
 
 std::vector<int> Board::alive() {
-  std::vector<int> found;
+  std::vector<int> slots;
   for (int index = 0; index < slots_; ++index) {
-    if (index != own_ && !is_out(slot(index))) found.push_back(index);
+    if (index != slot_ && !is_gone(slot(index))) slots.push_back(index);
   }
-  return found;
+  return slots;
 }
 
 }  // namespace overlap::fleet

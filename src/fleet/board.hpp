@@ -67,9 +67,9 @@ class Board {
   Slot& slot(int index) const;
   template <class Done>
   void wait(const Done& done, const Poll& poll);
-  bool is_out(Slot& other);
+  bool is_gone(Slot& other);
 
-  int own_;
+  int slot_;
   int slots_;
   std::int64_t deadline_ns_;
   std::int64_t begin_ns_;

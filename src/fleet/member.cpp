@@ -35,15 +35,15 @@ std::string place_of(int rank, const std::string& host) {
 
 }  // namespace
 
-std::string words(const Lost& lost) {
+std::string message(const Lost& lost) {
   return place_of(lost.rank, lost.host) +
          " is lost: it ended early or gave no sign of life within fleet.deadline";
 }
 
 Member::Member(World& world, double deadline_s) : deadline_s_(deadline_s), world_(world) {
   introduce();
-  signed_ = Clock::now();
-  heard_.resize(hosts_.size(), signed_);
+  last_sent_ = Clock::now();
+  last_heard_.resize(hosts_.size(), last_sent_);
   texts_.resize(hosts_.size());
   lost_.resize(hosts_.size());
 }
@@ -62,31 +62,31 @@ void Member::skip_to(std::size_t phases) {
 void Member::introduce() {
   const base::HostInfo host = measure::host_info();
   const auto now = Clock::now().time_since_epoch().count();
-  json own = {{"host", host.name},
-              {"cpus", host.affinity},
-              {"launch", fmt::format("{}-{}", host.name, now)}};
-  own["devices"] = json::array();
+  json self = {{"host", host.name},
+               {"cpus", host.affinity},
+               {"launch", fmt::format("{}-{}", host.name, now)}};
+  self["devices"] = json::array();
   for (const base::DeviceInfo& device : measure::visible_devices()) {
-    own["devices"].push_back(
+    self["devices"].push_back(
         {device.uuid, device.pci_bus_id.value_or(""), device.numa_node.value_or(-1)});
   }
   std::vector<Rank> ranks;
   std::string board;  // named by the first rank of the node
-  for (const std::string& text : world_.exchange(own.dump(), deadline_s_)) {
-    const json other = json::parse(text);
+  for (const std::string& text : world_.exchange(self.dump(), deadline_s_)) {
+    const json description = json::parse(text);
     Rank& rank = ranks.emplace_back();
-    rank.host = other.at("host");
-    rank.cpus = other.at("cpus");
-    for (const json& device : other.at("devices")) {
+    rank.host = description.at("host");
+    rank.cpus = description.at("cpus");
+    for (const json& device : description.at("devices")) {
       base::DeviceInfo& info = rank.devices.emplace_back();
       info.uuid = device.at(0);
       if (device.at(1) != "") info.pci_bus_id = device.at(1);
       if (device.at(2) >= 0) info.numa_node = device.at(2);
     }
     hosts_.push_back(rank.host);
-    if (placement_.launch.empty()) placement_.launch = other.at("launch");
+    if (placement_.launch.empty()) placement_.launch = description.at("launch");
     if (rank.host != host.name) continue;
-    if (board.empty()) board = "/overlap-" + other.at("launch").get<std::string>();
+    if (board.empty()) board = "/overlap-" + description.at("launch").get<std::string>();
     local_.push_back(static_cast<int>(ranks.size()) - 1);
   }
   const auto slot = std::ranges::find(local_, world_.rank()) - local_.begin();
@@ -96,10 +96,10 @@ void Member::introduce() {
   std::ranges::sort(nodes);
   placement_.nodes = static_cast<int>(std::ranges::unique(nodes).begin() - nodes.begin());
   board_.emplace(board, placement_.local_rank, placement_.local_ranks, deadline_s_);
-  take_place(ranks);
+  choose_place(ranks);
 }
 
-void Member::take_place(const std::vector<Rank>& ranks) {
+void Member::choose_place(const std::vector<Rank>& ranks) {
   Binding binding;
   const auto same_cores = [&](int rank) {
     return ranks[static_cast<std::size_t>(rank)].cpus ==
@@ -113,17 +113,17 @@ void Member::take_place(const std::vector<Rank>& ranks) {
     for (const int rank : local_) devices_.push_back(fmt::format("rank {}", rank));
   }
   if (measure::on_gpu()) {
-    const std::vector<Taken> taken = take_devices(ranks);
-    for (const Taken& one : taken) devices_.push_back(one.device->id());
-    const auto own = std::ranges::find(taken, world_.rank(), &Taken::rank);
-    if (own != taken.end()) {
+    const std::vector<Claim> claims = claim_devices(ranks);
+    for (const Claim& claim : claims) devices_.push_back(claim.device->id());
+    const auto own_claim = std::ranges::find(claims, world_.rank(), &Claim::rank);
+    if (own_claim != claims.end()) {
       int part = 0;
       int parts = 0;  // one per rank that shares the cores near its device
-      for (const Taken& other : taken) {
-        if (other.rank == own->rank) part = parts;
-        parts += other.device->numa_node == own->device->numa_node && same_cores(other.rank);
+      for (const Claim& other : claims) {
+        if (other.rank == own_claim->rank) part = parts;
+        parts += other.device->numa_node == own_claim->device->numa_node && same_cores(other.rank);
       }
-      binding = bind_to_device(own->device->pci_bus_id, part, parts);
+      binding = bind_to_device(own_claim->device->pci_bus_id, part, parts);
     }
   } else if (local_.size() == 1) {
     binding.note = "the only rank of its node";
@@ -142,17 +142,17 @@ void Member::take_place(const std::vector<Rank>& ranks) {
 
 /// The ranks of a node choose in order, each the first of its visible devices that is still free:
 /// correct whether all ranks see all devices or the batch system assigned one to each.
-std::vector<Member::Taken> Member::take_devices(const std::vector<Rank>& ranks) {
-  std::vector<Taken> taken;
+std::vector<Member::Claim> Member::claim_devices(const std::vector<Rank>& ranks) {
+  std::vector<Claim> claims;
   for (const int rank : local_) {
     const auto& devices = ranks[static_cast<std::size_t>(rank)].devices;
     const auto owner_of = [&](const base::DeviceInfo& device) {
-      return std::ranges::find(taken, device.id(), [](const Taken& t) { return t.device->id(); });
+      return std::ranges::find(claims, device.id(), [](const Claim& c) { return c.device->id(); });
     };
     const auto free = std::ranges::find_if(devices, [&](const base::DeviceInfo& device) {
-      return !device.id().empty() && owner_of(device) == taken.end();  // without one: it is lost
+      return !device.id().empty() && owner_of(device) == claims.end();  // without one: it is lost
     });
-    if (free != devices.end()) taken.push_back({&*free, rank});
+    if (free != devices.end()) claims.push_back({&*free, rank});
     if (rank != world_.rank()) continue;
     if (free != devices.end()) {
       placement_.device = static_cast<int>(free - devices.begin());
@@ -160,7 +160,7 @@ std::vector<Member::Taken> Member::take_devices(const std::vector<Rank>& ranks) 
       std::vector<std::string> owners;
       for (const base::DeviceInfo& device : devices) {
         const auto owner = owner_of(device);
-        owners.push_back(owner == taken.end()
+        owners.push_back(owner == claims.end()
                              ? "one is lost"
                              : fmt::format("rank {} uses {}", owner->rank, device.id()));
       }
@@ -171,7 +171,7 @@ std::vector<Member::Taken> Member::take_devices(const std::vector<Rank>& ranks) 
                                   fmt::join(owners, ", ")));
     }
   }
-  return taken;
+  return claims;
 }
 
 void Member::require_devices(int devices) const {
@@ -183,56 +183,56 @@ void Member::require_devices(int devices) const {
                   devices));
 }
 
-std::vector<std::string> Member::kokkos_arguments(std::vector<std::string> given) const {
+std::vector<std::string> Member::kokkos_arguments(std::vector<std::string> arguments) const {
   const bool threads_given = std::getenv("OMP_NUM_THREADS") != nullptr ||
                              std::getenv("KOKKOS_NUM_THREADS") != nullptr ||
-                             std::ranges::any_of(given, [](const std::string& argument) {
+                             std::ranges::any_of(arguments, [](const std::string& argument) {
                                return argument.starts_with("--kokkos-num-threads");
                              });
   if (placement_.device) {
-    given.push_back(fmt::format("--kokkos-device-id={}", *placement_.device));
+    arguments.push_back(fmt::format("--kokkos-device-id={}", *placement_.device));
   }
   if (threads_ && !threads_given) {
-    given.push_back(fmt::format("--kokkos-num-threads={}", *threads_));
+    arguments.push_back(fmt::format("--kokkos-num-threads={}", *threads_));
   }
-  return given;
+  return arguments;
 }
 
 void Member::sign() {
   board_->sign();
-  tell();
+  exchange_signs();
 }
 
-void Member::tell() {
+void Member::exchange_signs() {
   receive();
-  const std::chrono::duration<double> since = Clock::now() - signed_;
+  const std::chrono::duration<double> since = Clock::now() - last_sent_;
   if (since.count() <= std::min(deadline_s_, interrupted_deadline_s) / 4) return;
-  signed_ = Clock::now();
+  last_sent_ = Clock::now();
   if (world_.rank() > 0) return world_.send(0, Tag::sign);
   for (std::size_t rank = 1; rank < texts_.size(); ++rank) {
     if (texts_[rank]) world_.send(static_cast<int>(rank), Tag::sign);
   }
 }
 
-measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
-                                experiment::Window& window) {
-  measure::Hooks made = hooks;
-  made.progress = [this, hooks](int done, int total, const std::string& what) {
+measure::Hooks Member::phase_hooks(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
+                                   experiment::Window& window) {
+  measure::Hooks extended = hooks;
+  extended.progress = [this, hooks](int done, int total, const std::string& activity) {
     sign();
-    hooks.show(what, done, total);
+    hooks.show(activity, done, total);
   };
-  if (phase == deck::Phase::alone) return made;
-  made.ranks = placement_.local_ranks;
+  if (phase == deck::Phase::alone) return extended;
+  extended.ranks = placement_.local_ranks;
   const Poll short_nap = [this] {
     sign();
     std::this_thread::sleep_for(100us);
   };
-  made.before_sample = [this, short_nap] {
+  extended.before_sample = [this, short_nap] {
     board_->meet(short_nap);  // others may take long to verify
     board_->meet_at_once();
     board_->start_sample();
   };
-  made.after_sample = [this, poll, &window, number = std::int64_t{0}](bool scored) mutable {
+  extended.after_sample = [this, poll, &window, number = std::int64_t{0}](bool scored) mutable {
     board_->stop_sample();
     board_->meet(poll);
     if (!scored) return;
@@ -240,13 +240,13 @@ measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, 
     experiment::add_thinned(window.skew_s, shared.skew_s, number, experiment::most_kept);
     experiment::add_thinned(window.shared_s, shared.shared_s, number++, experiment::most_kept);
   };
-  made.all_stop = [this, short_nap](bool wish) { return board_->agree(wish, short_nap); };
-  made.together = [this, poll, short_nap](const std::function<void()>& body) {
+  extended.all_stop = [this, short_nap](bool wish) { return board_->agree(wish, short_nap); };
+  extended.together = [this, poll, short_nap](const std::function<void()>& body) {
     board_->meet(short_nap);
     body();
     board_->meet(poll);
   };
-  return made;
+  return extended;
 }
 
 results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
@@ -276,7 +276,7 @@ results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const 
         load->copy();
       };
     }
-    part = lanes::keep_if_lost([&] { return body(hooks_of(phase, hooks, poll, window)); }, poll);
+    part = lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
     part.window = {base::summary_if_any(window.skew_s), base::summary_if_any(window.shared_s)};
   }
   hooks.show("waiting for the other ranks");
@@ -292,7 +292,7 @@ results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const 
 void Member::receive() {
   while (auto message = world_.receive()) {
     const auto from = static_cast<std::size_t>(message->from);
-    heard_[from] = Clock::now();
+    last_heard_[from] = Clock::now();
     switch (message->tag) {
       case Tag::sign:
         break;
@@ -313,17 +313,17 @@ void Member::look_around() {
   const auto rank_of = [&](int slot) {
     return static_cast<std::size_t>(local_[static_cast<std::size_t>(slot)]);
   };
-  for (const int slot : board_->alive()) heard_[rank_of(slot)] = Clock::now();
+  for (const int slot : board_->alive()) last_heard_[rank_of(slot)] = Clock::now();
   for (const int slot : board_->lost()) lost_[rank_of(slot)] = true;
 }
 
 bool Member::silent(std::size_t rank, double deadline_s) const {
-  const std::chrono::duration<double> since = Clock::now() - heard_[rank];
+  const std::chrono::duration<double> since = Clock::now() - last_heard_[rank];
   return lost_[rank] || since.count() > deadline_s;
 }
 
 Gathered Member::gather(std::string text, bool can_end) {
-  std::ranges::fill(heard_, Clock::now());
+  std::ranges::fill(last_heard_, Clock::now());
   look_around();
   if (!can_end) lost_[static_cast<std::size_t>(world_.rank())] = true;
   if (world_.rank() > 0) {
@@ -336,7 +336,7 @@ Gathered Member::gather(std::string text, bool can_end) {
   }
   texts_[0] = std::move(text);
   for (std::size_t rank = 1; rank < texts_.size();) {
-    tell();
+    exchange_signs();
     look_around();
     const double deadline_s =
         base::interrupted() ? std::min(deadline_s_, interrupted_deadline_s) : deadline_s_;
@@ -346,7 +346,7 @@ Gathered Member::gather(std::string text, bool can_end) {
       std::this_thread::sleep_for(1ms);
     }
   }
-  whole_ = std::ranges::find(lost_, true) == lost_.end();  // also not if a lost rank still answered
+  none_lost_ = std::ranges::find(lost_, true) == lost_.end();  // a lost rank may still answer
   Gathered gathered;
   for (std::size_t rank = 0; rank < texts_.size(); ++rank) {
     lost_[rank] = !texts_[rank];
@@ -356,7 +356,7 @@ Gathered Member::gather(std::string text, bool can_end) {
       gathered.texts.push_back(std::move(*texts_[rank]));
     }
   }
-  whole_ = whole_ && gathered.lost.empty();
+  none_lost_ = none_lost_ && gathered.lost.empty();
   return gathered;
 }
 
@@ -365,11 +365,11 @@ base::ExitCode Member::conclude(base::ExitCode code) {
   for (std::size_t rank = 1; rank < hosts_.size(); ++rank) {
     if (lost_[rank]) continue;
     world_.send(static_cast<int>(rank), Tag::verdict,
-                fmt::format("{} {}", static_cast<int>(code), whole_ ? "whole" : "lost"));
+                fmt::format("{} {}", static_cast<int>(code), none_lost_ ? "whole" : "lost"));
   }
   const auto start = Clock::now();
   while (!world_.sent() && Clock::now() - start < 5s) std::this_thread::sleep_for(1ms);
-  if (whole_) world_.end_in_order();
+  if (none_lost_) world_.end_in_order();
   return code;
 }
 
@@ -384,11 +384,11 @@ base::ExitCode Member::rank_0s_code() {
                                   "rank are in its own files",
                                   place_of(0, hosts_[0])));
   }
-  std::istringstream words(*verdict_);
+  std::istringstream fields(*verdict_);
   int number = 0;
-  std::string whole;
-  words >> number >> whole;
-  if (whole == "whole") world_.end_in_order();
+  std::string state;
+  fields >> number >> state;
+  if (state == "whole") world_.end_in_order();
   return base::exit_code(number);
 }
 

@@ -23,7 +23,7 @@ struct Lost {
 };
 
 /// "rank 3 on n1 is lost: it ended early or gave no sign of life within fleet.deadline".
-std::string words(const Lost& lost);
+std::string message(const Lost& lost);
 
 /// Results of all ranks, on rank 0.
 struct Gathered {
@@ -47,7 +47,7 @@ class Member {
   void require_devices(int devices) const;
   /// Adds device and number of threads to the Kokkos arguments. A number of threads that the user
   /// has chosen takes precedence.
-  std::vector<std::string> kokkos_arguments(std::vector<std::string> given) const;
+  std::vector<std::string> kokkos_arguments(std::vector<std::string> arguments) const;
 
   /// Runs one phase; all ranks call this for the same phases in the same order. `body` measures
   /// with the hooks that it receives; `hooks` shows progress. Phase alone: the ranks of a node take
@@ -63,7 +63,7 @@ class Member {
   void leave() { board_->leave(); }
   /// Receives messages and periodically sends signs of life: to rank 0, or, on rank 0, to the ranks
   /// that are done and wait for the verdict.
-  void tell();
+  void exchange_signs();
 
   /// Collects the texts of all ranks on rank 0; returns an empty result elsewhere. Does not wait
   /// for lost ranks. `can_end`: this process can end regularly, with MPI; if one cannot, none does.
@@ -82,14 +82,14 @@ class Member {
   };
   /// Exchanges the descriptions of all ranks and selects the placement of this one.
   void introduce();
-  void take_place(const std::vector<Rank>& ranks);
-  struct Taken {
+  void choose_place(const std::vector<Rank>& ranks);
+  struct Claim {
     const base::DeviceInfo* device;  ///< of the ranks
     int rank;
   };
-  std::vector<Taken> take_devices(const std::vector<Rank>& ranks);
-  measure::Hooks hooks_of(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
-                          experiment::Window& window);
+  std::vector<Claim> claim_devices(const std::vector<Rank>& ranks);
+  measure::Hooks phase_hooks(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
+                             experiment::Window& window);
   void sign();
   /// Receives all pending messages.
   void receive();
@@ -110,12 +110,12 @@ class Member {
   std::vector<int> local_;            ///< ranks of this node, by slot of the board
   std::vector<std::string> devices_;  ///< of the ranks of this node; on a host the ranks
 
-  Clock::time_point signed_;                       ///< last sign of life sent
-  std::vector<Clock::time_point> heard_;           ///< last message from each rank
+  Clock::time_point last_sent_;                    ///< last sign of life sent
+  std::vector<Clock::time_point> last_heard_;      ///< last message from each rank
   std::vector<std::optional<std::string>> texts_;  ///< rank 0: results
   std::vector<bool> lost_;                         ///< by rank, as far as known here
   std::optional<std::string> verdict_;             ///< received from rank 0
-  bool whole_ = false;                             ///< rank 0: none was ever counted as lost
+  bool none_lost_ = false;                         ///< rank 0: none was ever counted as lost
 };
 
 }  // namespace overlap::fleet

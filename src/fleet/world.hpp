@@ -22,7 +22,7 @@ class World {
   /// Starts MPI. Throws base::Error{skipped} in a build without MPI, and base::Error{usage} if the
   /// launcher started several processes that this MPI considers independent.
   World();
-  /// Finalizes MPI if whole(); otherwise it would wait forever for a lost rank.
+  /// Finalizes MPI if ended_in_order(); otherwise it would wait forever for a lost rank.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -43,14 +43,14 @@ class World {
 
   /// Finalizes MPI at the end, if all ranks call this and still answer within seconds.
   void end_in_order();
-  bool whole() const { return whole_; }  ///< whether that is so
+  bool ended_in_order() const { return ended_in_order_; }  ///< whether that is so
 
  private:
   struct Transfer;
   std::vector<std::unique_ptr<Transfer>> outgoing_, incoming_;
   int rank_ = 0;
   int size_ = 1;
-  bool whole_ = false;
+  bool ended_in_order_ = false;
 };
 
 }  // namespace overlap::fleet

@@ -46,8 +46,8 @@ struct World::Transfer {
 };
 
 World::World() {
-  int given = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
+  int thread_level = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &thread_level);
   base::catch_interrupts();       // MPI installs its own handlers
   std::signal(SIGUSR1, SIG_IGN);  // MPICH's launcher reports the death of a rank with it
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -65,7 +65,7 @@ World::World() {
 }
 
 World::~World() {
-  if (whole_) MPI_Finalize();
+  if (ended_in_order_) MPI_Finalize();
 }
 
 std::vector<std::string> World::exchange(const std::string& text, double deadline_s) {
@@ -81,12 +81,12 @@ std::vector<std::string> World::exchange(const std::string& text, double deadlin
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD, &request);
   wait(request);
-  std::size_t all = 0;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < ranks; ++i) {
-    starts[i] = static_cast<int>(all);
-    all += static_cast<std::size_t>(lengths[i]);
+    starts[i] = static_cast<int>(total);
+    total += static_cast<std::size_t>(lengths[i]);
   }
-  std::string joined(all, '\0');
+  std::string joined(total, '\0');
   MPI_Iallgatherv(text.data(), length, MPI_CHAR, joined.data(), lengths.data(), starts.data(),
                   MPI_CHAR, MPI_COMM_WORLD, &request);
   wait(request);
@@ -110,11 +110,11 @@ void World::send(int to, Tag tag, std::string text) {
 
 std::optional<Message> World::receive() {
   sent();
-  int there = 0;
+  int pending = 0;
   MPI_Message handle = MPI_MESSAGE_NULL;
   MPI_Status status{};
-  MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &handle, &status);
-  if (there != 0) {
+  MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &pending, &handle, &status);
+  if (pending != 0) {
     int bytes = 0;
     MPI_Get_count(&status, MPI_CHAR, &bytes);
     auto& [message, request, failed] = *incoming_.emplace_back(std::make_unique<Transfer>(
@@ -124,11 +124,11 @@ std::optional<Message> World::receive() {
     // Non-blocking: the sender may die during the transfer.
     MPI_Imrecv(message.text.data(), bytes, MPI_CHAR, &handle, &request);
   }
-  const auto whole =
+  const auto complete =
       std::ranges::find_if(incoming_, [](auto& transfer) { return transfer->done(); });
-  if (whole == incoming_.end()) return std::nullopt;
-  const std::unique_ptr<Transfer> transfer = std::move(*whole);
-  incoming_.erase(whole);
+  if (complete == incoming_.end()) return std::nullopt;
+  const std::unique_ptr<Transfer> transfer = std::move(*complete);
+  incoming_.erase(complete);
   return transfer->failed ? std::nullopt : std::optional(std::move(transfer->message));
 }
 
@@ -143,7 +143,7 @@ void World::end_in_order() {
     MPI_Request request = MPI_REQUEST_NULL;
     if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS || !completes(request, 5)) return;
   }
-  whole_ = true;
+  ended_in_order_ = true;
 }
 
 }  // namespace overlap::fleet
