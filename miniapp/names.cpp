@@ -63,7 +63,7 @@ void require_separate_files(const Options& options) {
       throw base::Error(base::ExitCode::usage,
                         fmt::format("{}: found {} with {}, but no variable with the number of this "
                                     "rank; allowed: one of {}",
-                                    option, path, launch.words(), fmt::join(variables, ", ")));
+                                    option, path, launch.label(), fmt::join(variables, ", ")));
     }
     const bool is_separate = has_rank_placeholder(path) || report::is_stream(path) ||
                              (has(path, "{host}") && launch.local_ranks == 1);
@@ -71,7 +71,7 @@ void require_separate_files(const Options& options) {
     throw base::Error(base::ExitCode::usage,
                       fmt::format("{}: found {} with {}, all of which would write this file; "
                                   "allowed: {}, or a name with {{rank}} or {{uuid}}",
-                                  option, path, launch.words(), instead));
+                                  option, path, launch.label(), instead));
   };
   if (!options.calibrate.empty()) require_separate("--calibrate", options.calibrate, "one rank");
   for (const Output& output : options.outputs) {

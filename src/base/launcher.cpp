@@ -21,7 +21,7 @@ std::optional<int> number_in(std::string_view variable) {
 
 }  // namespace
 
-std::string Launch::words() const { return ranks > 1 ? counted(*ranks, "rank") : "several ranks"; }
+std::string Launch::label() const { return ranks > 1 ? counted(*ranks, "rank") : "several ranks"; }
 
 Launch launch() {
   Launch launch;

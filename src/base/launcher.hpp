@@ -40,7 +40,7 @@ struct Launch {
   /// Whether any of these shows that there is more than one rank.
   bool several() const { return ranks > 1 || rank > 0 || local_ranks > 1 || local_rank > 0; }
   /// "4 ranks", or "several ranks".
-  std::string words() const;
+  std::string label() const;
 };
 
 /// The first launcher with a rank, completed by others that give the same rank.

@@ -36,7 +36,7 @@ std::optional<std::size_t> pairs_below(std::size_t m, std::size_t n) {
   // probability[j][u] of U = u, with i values of the first sample and j of the second: the largest
   // of all belongs to the first with i / (i + j), and then exceeds all j.
   std::vector<std::vector<double>> probability(n + 1, std::vector<double>(m * n + 1));
-  for (std::vector<double>& of_j : probability) of_j[0] = 1;
+  for (std::vector<double>& row : probability) row[0] = 1;
   for (std::size_t i = 1; i <= m; ++i) {
     for (std::size_t j = 1; j <= n; ++j) {
       const double first = real(i) / real(i + j);

@@ -131,24 +131,24 @@ std::string field_value(std::string_view bytes) {
   return value.empty() ? "-" : value;
 }
 
-std::string replaced(std::string_view text, std::string_view part, std::string_view by) {
+std::string replaced(std::string_view text, std::string_view part, std::string_view replacement) {
   std::string result;
   std::size_t from = 0;
   for (std::size_t at; (at = text.find(part, from)) != text.npos; from = at + part.size()) {
-    result.append(text, from, at - from).append(by);
+    result.append(text, from, at - from).append(replacement);
   }
   return result.append(text, from);
 }
 
 std::set<int> numbers(const std::string& list) {
-  std::set<int> all;
+  std::set<int> result;
   std::istringstream text(list);
   for (int first = 0; text >> first; text.ignore()) {
     int last = first;
     if (text.peek() == '-') text.ignore() >> last;
-    for (int number = first; number <= last; ++number) all.insert(number);
+    for (int number = first; number <= last; ++number) result.insert(number);
   }
-  return all;
+  return result;
 }
 
 std::size_t columns(std::string_view line) {

@@ -28,8 +28,8 @@ std::string prose(std::string_view bytes);
 /// One line as the value of a key=value line: without spaces and '='; empty: "-".
 std::string field_value(std::string_view bytes);
 
-/// The text with `by` in place of each `part`.
-std::string replaced(std::string_view text, std::string_view part, std::string_view by);
+/// The text with `replacement` in place of each `part`.
+std::string replaced(std::string_view text, std::string_view part, std::string_view replacement);
 
 /// The numbers of a list such as "0-7,16".
 std::set<int> numbers(const std::string& list);

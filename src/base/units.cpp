@@ -38,7 +38,7 @@ constexpr Units binary_units = Units(byte_units).first(5);
 
 struct Quantity {
   double scaled = 0;
-  std::optional<std::int64_t> whole;  ///< the number where it has no fraction and no exponent
+  std::optional<std::int64_t> integer;  ///< the number where it has no fraction and no exponent
   double unit = 1;
 };
 
@@ -59,12 +59,12 @@ double shifted(std::string_view number, int power) {
 std::optional<Quantity> parse(std::string_view text, Units units) {
   if (text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9') return {};  // octal?
   Quantity quantity;
-  std::int64_t whole = 0;
+  std::int64_t integer = 0;
   double value = 0;
   const auto number = std::from_chars(text.begin(), text.end(), value);
   if (number.ec != std::errc{} || !std::isfinite(value)) return std::nullopt;
-  const auto integer = std::from_chars(text.begin(), text.end(), whole);
-  if (integer.ec == std::errc{} && integer.ptr == number.ptr) quantity.whole = whole;
+  const auto digits_only = std::from_chars(text.begin(), text.end(), integer);
+  if (digits_only.ec == std::errc{} && digits_only.ptr == number.ptr) quantity.integer = integer;
   const std::string_view digits =
       text.substr(0, static_cast<std::size_t>(number.ptr - text.data()));
   text.remove_prefix(digits.size());
@@ -87,7 +87,7 @@ std::optional<std::int64_t> parse_integral(std::string_view text, Units units) {
   if (!quantity) return std::nullopt;
   const double scaled = quantity->scaled;
   if (scaled != std::floor(scaled) || std::abs(scaled) >= 0x1p63) return std::nullopt;
-  if (quantity->whole) return *quantity->whole * static_cast<std::int64_t>(quantity->unit);
+  if (quantity->integer) return *quantity->integer * static_cast<std::int64_t>(quantity->unit);
   return static_cast<std::int64_t>(scaled);
 }
 
@@ -112,8 +112,8 @@ std::vector<std::string> unit_names(std::string_view unit) {
                       : unit == "flop/s" ? Units(flop_units)
                                          : Units();
   std::vector<std::string> names;
-  for (const Unit& one : units) {
-    if (!one.name.empty()) names.emplace_back(one.name);
+  for (const auto& row : units) {
+    if (!row.name.empty()) names.emplace_back(row.name);
   }
   return names;
 }

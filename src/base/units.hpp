@@ -51,10 +51,10 @@ std::string spell_part(double part);  ///< "1.5 %"
 /// The units of sizes ("B"), times ("s"), bandwidths ("B/s") or rates ("flop/s"); others: none.
 std::vector<std::string> unit_names(std::string_view unit);
 
-/// "1 chunk", "2 chunks"; `one` has a regular plural.
+/// "1 chunk", "2 chunks"; `singular` has a regular plural.
 template <std::integral T>
-std::string counted(T number, std::string_view one) {
-  return std::to_string(number).append(" ").append(one).append(number == 1 ? "" : "s");
+std::string counted(T number, std::string_view singular) {
+  return std::to_string(number).append(" ").append(singular).append(number == 1 ? "" : "s");
 }
 /// "gen5 x16"; empty: one of them is unknown.
 std::optional<std::string> spell_link(std::optional<int> generation, std::optional<int> width);

@@ -57,7 +57,7 @@ constexpr bool has_copies(Transfer transfer) {
   return transfer == Transfer::staged || transfer == Transfer::prefetch;
 }
 /// How data move where a run must have copies, as the baseline does.
-constexpr Transfer copies_of(HostMemory memory) {
+constexpr Transfer copying_transfer(HostMemory memory) {
   return memory == HostMemory::managed ? Transfer::prefetch : Transfer::staged;
 }
 /// How tasks reach the device: one by one with native streams and events; all at once as a captured
@@ -255,8 +255,8 @@ struct Criterion {
   bool holds_here(bool on_gpu) const { return where.empty() || (on_gpu && holds_for(any_gpu)); }
 
   /// Whether it limits a metric of this order (empty: the device) in this phase.
-  bool judges(Metric of_what, std::optional<Order> of, Phase in) const {
-    return metric == of_what && (!order || order == of) && phase.value_or(in) == in;
+  bool judges(Metric run_metric, std::optional<Order> run_order, Phase run_phase) const {
+    return metric == run_metric && (!order || order == run_order) && (!phase || phase == run_phase);
   }
 };
 

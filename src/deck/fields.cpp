@@ -36,9 +36,9 @@ constexpr std::array<const char*, 3> numa_words = {"any", "local", "remote"};
 constexpr Spelling<int> numa_codec = {
     .values =
         [] {
-          const Json words = {{"enum", numa_words}};
+          const Json names = {{"enum", numa_words}};
           return Values{.allowed = "any, local, remote or the number of a NUMA node",
-                        .schema = {{"oneOf", {count(0, most_numa_node).values().schema, words}}},
+                        .schema = {{"oneOf", {count(0, most_numa_node).values().schema, names}}},
                         .words = {numa_words.begin(), numa_words.end()}};
         },
     .from = [](const std::string& text) -> std::optional<int> {
@@ -63,7 +63,7 @@ void describe(Visitor& v, Memory& m) {
   v.selector("host", m.host,
              "Host memory: page-locked at allocation, pageable, page-locked after allocation, "
              "pageable with copies through a ring of page-locked slots, or managed.");
-  if (v.reader() != nullptr) m.transfer = copies_of(m.host);
+  if (v.reader() != nullptr) m.transfer = copying_transfer(m.host);
   v("transfer", m.transfer,
     "Kernels access copies in device memory, or host memory directly; pages of managed memory are "
     "prefetched by chunk, or move when a kernel needs them.",
@@ -83,7 +83,7 @@ void describe(Visitor& v, Memory& m) {
 namespace {
 
 /// Number of lanes that the tasks of a custom workload name.
-int lanes_of(const std::vector<CustomTask>& tasks) {
+int lane_count(const std::vector<CustomTask>& tasks) {
   std::set<int> lanes = {0};
   for (const CustomTask& task : tasks) lanes.insert(task.lane);
   return std::max(1, static_cast<int>(lanes.size()) - 1);
@@ -96,7 +96,7 @@ void describe(Visitor& v, Issue& i, const Workload& workload) {
   OneOf<Order> order;
   if (map != nullptr) {
     if (custom) i.orders = {Order::sequential, Order::custom};
-    if (custom) i.lanes = lanes_of(workload.tasks);
+    if (custom) i.lanes = lane_count(workload.tasks);
     if (workload.kind == WorkloadKind::dgemm) {
       i.orders = {Order::sequential, Order::two_way, Order::three_way};
     }
@@ -126,9 +126,9 @@ void describe(Visitor& v, Issue& i, const Workload& workload) {
     map->at("orders").item(n).fail(
         fmt::format("found '{}' again; allowed: each order once", to_string(i.orders[n])));
   }
-  if (custom && i.lanes != lanes_of(workload.tasks)) {
+  if (custom && i.lanes != lane_count(workload.tasks)) {
     map->at("lanes").fail_allowed(fmt::format("{}, the lanes that workload.tasks names, or no key",
-                                              lanes_of(workload.tasks)));
+                                              lane_count(workload.tasks)));
   }
 }
 
@@ -201,9 +201,8 @@ struct Exclusion {
 };
 
 std::vector<Exclusion> exclusions(const Deck& deck) {
-  const WorkloadKind kind = deck.workload.kind;
-  const bool custom = kind == WorkloadKind::custom;
-  const bool whole = custom || kind == WorkloadKind::dgemm;  // not cut into chunks
+  const bool custom = deck.workload.kind == WorkloadKind::custom;
+  const bool uncut = custom || deck.workload.kind == WorkloadKind::dgemm;  // not cut into chunks
   const std::string pieces =
       custom ? ", whose tasks define the copies" : ", which is split by tile_m and tile_n";
   const std::string box = deck.workload.box ? "workload.box" : "workload.pitch";
@@ -212,7 +211,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const bool zero_copy = deck.memory.transfer == Transfer::zero_copy;
   const bool ring = deck.memory.host == HostMemory::pageable_staged;
   const bool managed = deck.memory.host == HostMemory::managed;
-  const bool other = ring || managed;
+  const bool special_memory = ring || managed;
   const bool locked = page_locked(deck.memory.host);
   const std::string arrays = "pinned, pageable, registered";
   const bool pages =
@@ -226,9 +225,9 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const std::string kinds = "workload.kind";
   const Measure& measure = deck.measure;
   return {
-      {whole && deck.chunks.bytes, "chunks.bytes", "no such key", kinds, pieces},
-      {whole && deck.chunks.count != 1, "chunks.count", "1", kinds, pieces},
-      {whole && ramp, "chunks.profile", "uniform", kinds, pieces},
+      {uncut && deck.chunks.bytes, "chunks.bytes", "no such key", kinds, pieces},
+      {uncut && deck.chunks.count != 1, "chunks.count", "1", kinds, pieces},
+      {uncut && ramp, "chunks.profile", "uniform", kinds, pieces},
       {pages != managed, "memory.transfer",
        managed  ? "prefetch, on_demand"
        : locked ? "staged, zero_copy"
@@ -236,9 +235,9 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
        "memory.host"},
       {zero_copy && !locked, "memory.transfer", "staged", "memory.host"},
       {zero_copy && section, "memory.transfer", "staged", box},
-      {zero_copy && whole, "memory.transfer", "staged", kinds},
-      {other && section, "memory.host", arrays, box},
-      {other && whole, "memory.host", arrays, kinds},
+      {zero_copy && uncut, "memory.transfer", "staged", kinds},
+      {special_memory && section, "memory.host", arrays, box},
+      {special_memory && uncut, "memory.host", arrays, kinds},
       {managed && automatic, "memory.host", arrays, "issue.orders"},
       {managed && deck.workload.intensity.balance > 0, "workload.intensity", "a number of repeats",
        "memory.host", ", whose pages move once"},
@@ -250,10 +249,11 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
        ", whose data stay on the device"},
       {(graph || portable) && other_streams, "issue.streams", "own", "issue.mechanism"},
       {portable && deck.issue.sync != Sync::stream, "issue.sync", "stream", "issue.mechanism"},
-      {portable && (other || deck.memory.host == HostMemory::registered), "memory.host",
+      {portable && (special_memory || deck.memory.host == HostMemory::registered), "memory.host",
        "pinned, pageable", "issue.mechanism"},
-      {graph && !locked, "issue.mechanism", other ? "streams" : "streams, portable", "memory.host"},
-      {threads && whole, "issue.threads", "1", kinds,
+      {graph && !locked, "issue.mechanism", special_memory ? "streams" : "streams, portable",
+       "memory.host"},
+      {threads && uncut, "issue.threads", "1", kinds,
        custom ? listed : ", whose library is called by one thread"},
       {threads && automatic, "issue.threads", "1", "issue.orders"},
       {threads && graph, "issue.threads", "1", "issue.mechanism", ", issued as a whole"},
@@ -342,10 +342,10 @@ void describe(Visitor& v, Deck& d) {
 Json resolved(const Deck& deck) { return write(deck); }
 
 std::string identity(const Deck& deck) {
-  const Json all = resolved(deck);
+  const Json sections = resolved(deck);
   nlohmann::json runs;  // sorts keys: the order of rows does not matter
   for (const char* key : {"workload", "chunks", "memory", "issue", "host_work", "disturb"}) {
-    runs[key] = all.at(key);
+    runs[key] = sections.at(key);
   }
   // Keys added later count only where they differ from their default.
   if (deck.issue.threads == Issue().threads) runs["issue"].erase("threads");
@@ -365,25 +365,25 @@ void close(Json& schema) {
 }
 
 /// JSON Schema: one of these keys is present.
-Json given(std::initializer_list<const char*> keys) {
+Json requires_one(std::initializer_list<const char*> keys) {
   Json list = Json::array();
   for (const char* const key : keys) list.push_back({{"required", {key}}});
   return list;
 }
 
 /// Part of docs/decks.md about the keys of a map.
-std::string keys_of(const Body& map, const std::string& title, const std::string& intro) {
+std::string key_table(const Body& map, const std::string& title, const std::string& intro) {
   return fmt::format("\n## {}\n\n{}\n\n{}", title, intro, map_reference(map));
 }
 template <class S>
-std::string keys_of(const std::string& title, const std::string& intro) {
+std::string key_table(const std::string& title, const std::string& intro) {
   S section;
-  return keys_of(Map<S>().body(section), title, intro);
+  return key_table(Map<S>().body(section), title, intro);
 }
 
 /// Part of docs/decks.md about words, with their help texts.
 template <class Enum>
-std::string words_with_help(const std::string& title) {
+std::string word_table(const std::string& title) {
   std::string text = fmt::format("\n## {}\n\n| word | meaning |\n| --- | --- |\n", title);
   for (const auto& word : words<Enum>) {
     text += fmt::format("| `{}` | {} |\n", word.name, word.help);
@@ -391,7 +391,7 @@ std::string words_with_help(const std::string& title) {
   return text;
 }
 
-std::string metrics_with_help() {
+std::string metric_table() {
   std::string text = "\n## Metrics\n\n| word | unit | meaning |\n| --- | --- | --- |\n";
   for (const MetricRow& row : metrics) {
     text += fmt::format("| `{}` | {} | {} |\n", row.name, row.unit, row.help);
@@ -405,10 +405,10 @@ Json resolved_schema() {
   Json schema = describe::schema<Deck>();
   close(schema);
   Json& sections = schema["properties"];
-  sections["chunks"]["oneOf"] = given({"count", "bytes"});
+  sections["chunks"]["oneOf"] = requires_one({"count", "bytes"});
   sections["measure"]["if"] = {{"properties", {{"duration", {{"const", "none"}}}}}};
-  sections["measure"]["then"] = given({"repetitions"})[0];
-  sections["acceptance"]["items"]["anyOf"] = given({"min", "max", "reference"});
+  sections["measure"]["then"] = requires_one({"repetitions"})[0];
+  sections["acceptance"]["items"]["anyOf"] = requires_one({"min", "max", "reference"});
   return schema;
 }
 
@@ -417,30 +417,30 @@ std::string reference_markdown() {
   Issue issue;
   CustomTask task;
   Criterion criterion;
-  return keys_of<Deck>("Top level", "The sections, each a map unless the table says otherwise.") +
-         keys_of<Workload>("workload",
-                           "What is computed. `kind` determines which keys are valid.") +
-         keys_of([&](Visitor& v) { describe(v, task, {}); }, "workload.tasks",
-                 "The tasks of a custom workload. `stage` determines which keys are valid.") +
-         keys_of<Chunks>("chunks",
-                         "How the data are split into chunks: by `count` or by `bytes`.") +
-         keys_of<Memory>("memory", "Where the data reside.") +
-         keys_of([&](Visitor& v) { describe(v, issue, deck.workload); }, "issue",
-                 "How tasks are issued.") +
-         keys_of<HostWork>("host_work", "Computation by the host; none without this section.") +
-         keys_of<Disturb>("disturb",
-                          "A call that may break concurrency; none without this section.") +
-         keys_of<Measure>("measure", "How often everything runs.") +
-         keys_of<Require>("require",
-                          "Required state of the machine. If a requirement is not met or cannot be "
-                          "checked, miniapp names it and exits with code 4 before anything is "
-                          "timed.") +
-         keys_of<FleetRun>("fleet",
-                           "Settings for --fleet; without that option they have no effect.") +
-         keys_of([&](Visitor& v) { describe(v, criterion, deck); }, "acceptance",
-                 "A list of criteria, each a map with these keys.") +
-         words_with_help<WorkloadKind>("Workloads") + words_with_help<Order>("Issue orders") +
-         metrics_with_help();
+  return key_table<Deck>("Top level", "The sections, each a map unless the table says otherwise.") +
+         key_table<Workload>("workload",
+                             "What is computed. `kind` determines which keys are valid.") +
+         key_table([&](Visitor& v) { describe(v, task, {}); }, "workload.tasks",
+                   "The tasks of a custom workload. `stage` determines which keys are valid.") +
+         key_table<Chunks>("chunks",
+                           "How the data are split into chunks: by `count` or by `bytes`.") +
+         key_table<Memory>("memory", "Where the data reside.") +
+         key_table([&](Visitor& v) { describe(v, issue, deck.workload); }, "issue",
+                   "How tasks are issued.") +
+         key_table<HostWork>("host_work", "Computation by the host; none without this section.") +
+         key_table<Disturb>("disturb",
+                            "A call that may break concurrency; none without this section.") +
+         key_table<Measure>("measure", "How often everything runs.") +
+         key_table<Require>(
+             "require",
+             "Required state of the machine. If a requirement is not met or cannot be "
+             "checked, miniapp names it and exits with code 4 before anything is "
+             "timed.") +
+         key_table<FleetRun>("fleet",
+                             "Settings for --fleet; without that option they have no effect.") +
+         key_table([&](Visitor& v) { describe(v, criterion, deck); }, "acceptance",
+                   "A list of criteria, each a map with these keys.") +
+         word_table<WorkloadKind>("Workloads") + word_table<Order>("Issue orders") + metric_table();
 }
 
 }  // namespace overlap::deck

@@ -15,7 +15,7 @@ constexpr std::size_t most_points = 10000;
 
 /// Whether a value contains a key below it; a word, such as `none`, replaces all keys.
 bool sets(const Json* value, const std::string& key) {
-  for (const std::string& part : parts_of(key)) {
+  for (const std::string& part : split_key(key)) {
     if (!value->is_object()) return !value->is_null();
     if (!value->contains(part)) return false;
     value = &value->at(part);
@@ -37,13 +37,13 @@ void apply(Document& document, const std::string& text) {
   const Json value = parse_option(document, option, text.substr(equals + 1));
   document.set(key, value);
   if (!document.root.contains("sweep") || !document.root["sweep"].is_object()) return;
-  Json left = Json::object();
+  Json still_swept = Json::object();
   for (const auto& [swept, values] : document.root["sweep"].items()) {
     const bool below = swept.starts_with(key + ".");
     const bool is_set = swept == key || (below && sets(&value, swept.substr(key.size() + 1)));
-    if (!is_set) left[swept] = values;
+    if (!is_set) still_swept[swept] = values;
   }
-  document.root["sweep"] = std::move(left);
+  document.root["sweep"] = std::move(still_swept);
 }
 
 /// The combinations of the values of a sweep, with their places; one without values if there is
@@ -77,10 +77,10 @@ void expect_different(const std::vector<Point>& points,
                       const std::vector<std::vector<Reader>>& items) {
   std::map<std::string, std::size_t> seen;
   for (std::size_t number = 0; number < points.size(); ++number) {
-    const auto [same, is_new] = seen.emplace(resolved(points[number].deck).dump(), number);
+    const auto [earlier, is_new] = seen.emplace(resolved(points[number].deck).dump(), number);
     for (std::size_t key = 0; !is_new && key < items[number].size(); ++key) {
       const Reader& item = items[number][key];
-      const Reader& first = items[same->second][key];
+      const Reader& first = items[earlier->second][key];
       if (item.path() == first.path()) continue;
       item.fail(fmt::format("found {} again, first at {}; allowed: each value once",
                             quoted(item.text()), first.origin()));
@@ -101,17 +101,17 @@ std::vector<Point> load_points(const std::string& name, const std::vector<std::s
   const std::vector<std::vector<Reader>> items = combinations(sweep);
   std::vector<Point> points;
   for (const std::vector<Reader>& values : items) {
-    const auto own = std::make_shared<Document>(document);
+    const auto point_document = std::make_shared<Document>(document);
     Point& point = points.emplace_back();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      own->set(keys[i], values[i].value(), values[i].path());
+      point_document->set(keys[i], values[i].value(), values[i].path());
       point.values.push_back({keys[i], values[i].text()});
     }
     point.deck.path = path;
     point.deck.sha256 = document.sha256;
-    describe::read(Reader(*own), point.deck);
-    own->root = nullptr;  // later errors need places only
-    point.deck.document = own;
+    describe::read(Reader(*point_document), point.deck);
+    point_document->root = nullptr;  // later errors need places only
+    point.deck.document = point_document;
   }
   expect_different(points, items);
   return points;

@@ -13,7 +13,7 @@ std::optional<base::Summary> drift(std::span<const Repetition> repetitions) {
   const std::size_t third = repetitions.size() / 3;
   const auto time_s = [](std::span<const Repetition> part) {
     std::vector<double> samples;
-    for (const Repetition& one : part) samples.push_back(one.time_s);
+    for (const Repetition& repetition : part) samples.push_back(repetition.time_s);
     return base::summarize(std::move(samples));
   };
   const base::Summary first = time_s(repetitions.first(third));
@@ -28,10 +28,10 @@ std::optional<base::Summary> drift(std::span<const Repetition> repetitions) {
 
 std::optional<base::Summary> contention(std::span<const Repetition> repetitions) {
   std::vector<double> together, alone;
-  for (const Repetition& one : repetitions) {
+  for (const Repetition& repetition : repetitions) {
     // One of the phases may have fewer.
-    if (!std::isnan(one.time_s)) together.push_back(one.time_s);
-    if (!std::isnan(one.alone_s)) alone.push_back(one.alone_s);
+    if (!std::isnan(repetition.time_s)) together.push_back(repetition.time_s);
+    if (!std::isnan(repetition.alone_s)) alone.push_back(repetition.alone_s);
   }
   const auto ratio = base::ratio(together, alone);
   if (!ratio) return std::nullopt;

@@ -81,7 +81,7 @@ constexpr bool of_device(Needs needs) { return needs >= Needs::link; }
 enum class Better { less, more };
 
 /// Summary of a metric over all repetitions, in chronological order; empty: not available.
-using OfAll = std::optional<base::Summary> (*)(std::span<const Repetition>);
+using SummaryFormula = std::optional<base::Summary> (*)(std::span<const Repetition>);
 
 /// Minimum number of repetitions for drift. With smaller thirds chance dominates: 5 samples are
 /// completely separated from 5 others with probability 1 / 126.
@@ -102,11 +102,11 @@ struct MetricRow {
   std::string_view help;  ///< for docs and JSON Schema
   Needs needs;
   Better better;
-  double (*formula)(const Repetition&);  ///< null: `of_all` computes the metric
-  bool whole = false;                    ///< result files contain its summary, else its median
-  std::string_view file_key = {};        ///< key in `runs[]` of result files, if not `name`
-  std::string_view file_column = {};     ///< column in CSV files, if not `name`
-  OfAll of_all = nullptr;                ///< set if `formula` is null
+  double (*formula)(const Repetition&);      ///< null: `summary_formula` computes the metric
+  bool has_summary = false;                  ///< result files contain its summary, else its median
+  std::string_view file_key = {};            ///< key in `runs[]` of result files, if not `name`
+  std::string_view file_column = {};         ///< column in CSV files, if not `name`
+  SummaryFormula summary_formula = nullptr;  ///< set if `formula` is null
 
   constexpr std::string_view key() const { return file_key.empty() ? name : file_key; }
   constexpr std::string_view column() const { return file_column.empty() ? name : file_column; }

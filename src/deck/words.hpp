@@ -61,9 +61,9 @@ constexpr auto words_of(Phase) { return in_order<Phase>("alone", "together"); }
 constexpr auto words_of(Verify) { return in_order<Verify>("every", "ends"); }
 constexpr auto words_of(Metric) { return metrics; }
 
-inline std::vector<std::string> names_of(const std::vector<Order>& some) {
+inline std::vector<std::string> names_of(const std::vector<Order>& list) {
   std::vector<std::string> names;
-  for (const Order order : some) names.emplace_back(to_string(order));
+  for (const Order order : list) names.emplace_back(to_string(order));
   return names;
 }
 

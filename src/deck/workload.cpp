@@ -25,12 +25,12 @@ constexpr std::string_view balanced = "x balanced";
 constexpr Spelling<Intensity> intensity_codec = {
     .values =
         [] {
-          const Json words = {{"type", "string"}, {"pattern", "^([0-9]+x )?balanced$"}};
+          const Json text = {{"type", "string"}, {"pattern", "^([0-9]+x )?balanced$"}};
           return Values{
               .allowed =
                   "a whole number from 0 to 1000000, balanced, or 'Nx balanced' with N from 1 to "
                   "1000",
-              .schema = {{"oneOf", {count(0, 1000000).values().schema, words}}},
+              .schema = {{"oneOf", {count(0, 1000000).values().schema, text}}},
               .words = {"balanced"}};
         },
     .from = [](const std::string& text) -> std::optional<Intensity> {
@@ -291,8 +291,8 @@ void check(const Reader& reader, const Workload& w) {
     check_product("elements", w.elements, "iterations", w.iterations);
   }
   if (w.kind == WorkloadKind::rowsum) check_product("rows", w.rows, "columns", w.columns);
-  const bool whole = w.type == ElementType::int32 || w.type == ElementType::int64;
-  if (w.sum_type != SumType::same && !whole) {
+  const bool is_integer = w.type == ElementType::int32 || w.type == ElementType::int64;
+  if (w.sum_type != SumType::same && !is_integer) {
     reader.at("sum_type")
         .fail_allowed(
             fmt::format("same with type {} ({})", to_string(w.type), reader.at("type").origin()));

@@ -30,13 +30,13 @@ bool is_limited(T least) {
 /// The limits of a number in words.
 template <class T>
 std::string limits(T least, T most, std::string_view unit) {
-  const bool whole = std::is_integral_v<T>;
+  const bool is_integer = std::is_integral_v<T>;
   if (unit == "B") {
     const std::string limit =
         most == any<T> ? "" : " and at most " + base::spell_bytes(static_cast<std::int64_t>(most));
     return fmt::format("a size of at least {} B{}, such as 65536, 16 MiB or 2 GB", least, limit);
   }
-  std::string text = whole ? "a whole number" : "a number";
+  std::string text = is_integer ? "a whole number" : "a number";
   if (static_cast<double>(least) == above_0) {
     text += " above 0";
   } else if (is_limited(least)) {
@@ -45,7 +45,7 @@ std::string limits(T least, T most, std::string_view unit) {
   if (most == any<T>) return text;
   constexpr T suffixes_help = T{1 << 30};
   return text + fmt::format("{} to {}{}", is_limited(least) ? "" : " up", most,
-                            whole && most > suffixes_help ? ", such as 4096 or 16 Mi" : "");
+                            is_integer && most > suffixes_help ? ", such as 4096 or 16 Mi" : "");
 }
 
 }  // namespace

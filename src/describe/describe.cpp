@@ -13,99 +13,99 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-bool contains(const Names& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 /// Visits the keys that a map has with one word of its selector.
 class Keys : public Visitor {
  public:
-  using Each = std::function<void(const Key&, const Value&)>;
+  using Callback = std::function<void(const Key&, const Value&)>;
 
-  explicit Keys(Each each = {}, std::optional<std::size_t> set = {})
-      : each_(std::move(each)), word_(set) {}
+  explicit Keys(Callback on_key = {}, std::optional<std::size_t> word_index = {})
+      : on_key_(std::move(on_key)), word_index_(word_index) {}
   /// With the word that the map has, if any.
   explicit Keys(const Reader& map) : map_(&map) {}
 
   Names names;
   std::string selector;  ///< empty: none
   bool required = false;
-  Names words;
-  std::string word;  ///< now
+  Names words;       ///< of the selector
+  std::string word;  ///< that the selector has now
 
  private:
   void field(const Key& key, const Value& value) override {
     names.emplace_back(key.name);
-    if (each_) each_(key, value);
+    if (on_key_) on_key_(key, value);
   }
   std::optional<std::size_t> select(const Key& key, const Value& value) override {
     selector = key.name;
     required = key.missing.error;
     words = value.values().words;
     if (map_ != nullptr && map_->at_path(selector).exists()) value.read(map_->at_path(selector));
-    word = word_ ? words[*word_] : value.write().get<std::string>();
-    return word_;
+    word = word_index_ ? words[*word_index_] : value.write().get<std::string>();
+    return word_index_;
   }
 
-  Each each_;
-  std::optional<std::size_t> word_;
+  Callback on_key_;
+  std::optional<std::size_t> word_index_;
   const Reader* map_ = nullptr;
 };
 
 /// The keys with every word of the selector.
 struct AllKeys {
-  Names names;                                     ///< in the order of the description
-  std::string selector;                            ///< empty: none
-  std::size_t words = 1;                           ///< of the selector
-  std::map<std::string, Names, std::less<>> with;  ///< words by key
+  Names names;                                ///< in the order of the description
+  std::string selector;                       ///< empty: none
+  Names words;                                ///< of the selector
+  std::map<std::string, Names> words_by_key;  ///< with which a key is there
 
-  bool always(std::string_view key) const { return with.find(key)->second.size() == words; }
+  bool needs_word(const std::string& key) const {
+    return words_by_key.at(key).size() < words.size();
+  }
 };
 
-/// Calls `each` for the keys with every word of the selector, which keeps the last one.
-AllKeys all_keys(const Body& body, const Keys::Each& each = {}) {
+/// Calls `on_key` for the keys with every word of the selector, which keeps the last one.
+AllKeys all_keys(const Body& body, const Keys::Callback& on_key = {}) {
   Keys first;
   body(first);
-  AllKeys all{.selector = first.selector, .words = std::max<std::size_t>(first.words.size(), 1)};
-  for (std::size_t i = 0; i < all.words; ++i) {
-    Keys keys(each, first.words.empty() ? std::nullopt : std::optional(i));
+  AllKeys result{.selector = first.selector, .words = first.words};
+  for (std::size_t i = 0; i < std::max<std::size_t>(first.words.size(), 1); ++i) {
+    Keys keys(on_key, first.words.empty() ? std::nullopt : std::optional(i));
     body(keys);
     // Keys that are new stand before the next one that is not.
-    auto next = all.names.end();
+    auto next = result.names.end();
     for (auto name = keys.names.rbegin(); name != keys.names.rend(); ++name) {
-      const auto known = std::ranges::find(all.names, *name);
-      next = known != all.names.end() ? known : all.names.insert(next, *name);
-      all.with[*name].push_back(keys.word);
+      const auto earlier = std::ranges::find(result.names, *name);
+      next = earlier != result.names.end() ? earlier : result.names.insert(next, *name);
+      result.words_by_key[*name].push_back(keys.word);
     }
   }
-  return all;
+  return result;
 }
 
-/// Requires a map with known keys. Reads the selector, which decides which keys those are.
-void expect_known(const Reader& map, const Body& body) {
+/// Requires a map with allowed keys. Reads the selector, which decides which keys those are.
+void expect_allowed_keys(const Reader& map, const Body& body) {
   if (!map.exists()) return;
-  Keys now(map);
-  body(now);
-  const auto is_known = [&](const std::string& name) { return contains(now.names, name); };
+  Keys keys(map);
+  body(keys);
+  const auto is_allowed = [&](const std::string& name) {
+    return std::ranges::find(keys.names, name) != keys.names.end();
+  };
   const Names names = map.keys();
-  if (map.is_map() && std::ranges::all_of(names, is_known)) return;
-  const bool is_decided = now.required && map.has(now.selector);
-  const AllKeys all = all_keys(body);
-  const Names& allowed = is_decided ? now.names : all.names;
+  if (map.is_map() && std::ranges::all_of(names, is_allowed)) return;
+  const bool is_decided = keys.required && map.has(keys.selector);
+  const AllKeys all_words = all_keys(body);
+  const Names& allowed = is_decided ? keys.names : all_words.names;
   const std::string list = fmt::format("{}", fmt::join(allowed, ", "));
   if (!map.is_map()) map.fail_allowed("a map with the keys " + list);
   for (const std::string& name : names) {
-    if (is_known(name)) continue;
+    if (is_allowed(name)) continue;
     if (name == "<<") map.fail_at_key(name, "found a merge key; YAML merge keys are not supported");
-    const auto with = all.with.find(name);
-    if (with == all.with.end()) {
+    const auto entry = all_words.words_by_key.find(name);
+    if (entry == all_words.words_by_key.end()) {
       map.fail_at_key(name,
                       fmt::format("unknown key; allowed: {}{}", list, suggestion(name, allowed)));
     }
-    if (now.required && !is_decided) continue;
-    map.fail_at_key(name, fmt::format("found with {} {} ({}); allowed: with {} {}", now.selector,
-                                      now.word, map.at_path(now.selector).origin(), now.selector,
-                                      fmt::join(with->second, ", ")));
+    if (keys.required && !is_decided) continue;
+    map.fail_at_key(name, fmt::format("found with {} {} ({}); allowed: with {} {}", keys.selector,
+                                      keys.word, map.at_path(keys.selector).origin(), keys.selector,
+                                      fmt::join(entry->second, ", ")));
   }
 }
 
@@ -149,17 +149,16 @@ bool is_list_of_maps(const Json& value) {
 
 /// The items of a map or list of maps, one per line; of a list those with many keys as blocks.
 std::string lines_of(const Json& value, const std::string& indent) {
-  constexpr std::size_t many = 8;
+  constexpr std::size_t block_keys = 8;
   std::string text;
   for (const auto& [key, item] : value.items()) {
     const std::string name = value.is_array() ? "- " : key + ":";
     if (is_list_of_maps(item)) {
       text += fmt::format("{}{}\n{}", indent, name, lines_of(item, indent + "  "));
-    } else if (value.is_array() && item.size() >= many) {
+    } else if (value.is_array() && item.size() >= block_keys) {
       text += indent + name + lines_of(item, indent + "  ").substr(indent.size() + 2);
     } else {
-      text +=
-          fmt::format("{}{}{}{}\n", indent, name, value.is_array() ? "" : " ", spell(item, true));
+      text += indent + name + (value.is_array() ? "" : " ") + spell(item, true) + "\n";
     }
   }
   return text;
@@ -175,16 +174,16 @@ class YamlVisitor : public Visitor {
     const Json written = value.write();
     if (written.is_null()) return;
     const std::string comment = as_comment(key.help);
-    const std::string more = indent_ + "  ";
+    const std::string indent = indent_ + "  ";
     if (value.is_map() && indent_.empty()) {
-      YamlVisitor part(more);
+      YamlVisitor part(indent);
       value.visit(part);
       text += fmt::format("\n{}\n{}:\n{}", comment, key.name, part.text);
     } else if (std::ranges::any_of(written, [](const Json& item) {
                  return item.is_object() || is_list_of_maps(item);
                })) {
       text += fmt::format("{}{}:{}{}\n{}", indent_, key.name, comment.empty() ? "" : "  ", comment,
-                          lines_of(written, more));
+                          lines_of(written, indent));
     } else {
       text += fmt::format("{}{}: {}{}{}\n", indent_, key.name, spell(written, true),
                           comment.empty() ? "" : "  ", comment);
@@ -198,7 +197,7 @@ class YamlVisitor : public Visitor {
 
 void read_map(const Reader& map, const Body& body) {
   if (!map.document().json) {
-    expect_known(map, body);
+    expect_allowed_keys(map, body);
   } else if (!map.is_map()) {
     map.fail_allowed("a map");
   }
@@ -215,26 +214,26 @@ Json write_map(const Body& body) {
 Values map_values(const Body& body) {
   Json properties = Json::object();
   Names needed;
-  const AllKeys all = all_keys(body, [&](const Key& key, const Value& value) {
+  const AllKeys keys = all_keys(body, [&](const Key& key, const Value& value) {
     const std::string name(key.name);
     if (properties.contains(name)) return;
     properties[name] = {{"description", key.help}};
     properties[name].update(value.values().schema);
     if (!value.may_miss() && !key.missing.added) needed.push_back(name);
   });
-  Json always = Json::array(), with = Json::object();  // keys by word of the selector
+  Json always = Json::array(), by_word = Json::object();  // keys by word of the selector
   for (const std::string& name : needed) {
-    if (all.always(name)) always.push_back(name);
-    for (const std::string& word : all.with.at(name)) {
-      if (!all.always(name)) with[word].push_back(name);
+    if (!keys.needs_word(name)) always.push_back(name);
+    for (const std::string& word : keys.words_by_key.at(name)) {
+      if (keys.needs_word(name)) by_word[word].push_back(name);
     }
   }
   Json schema = {{"type", "object"}, {"required", always}, {"properties", properties}};
-  for (const auto& [word, names] : with.items()) {
-    const Json is = {{"properties", {{all.selector, {{"const", word}}}}}};
-    schema["allOf"].push_back({{"if", is}, {"then", {{"required", names}}}});
+  for (const auto& [word, names] : by_word.items()) {
+    const Json has_word = {{"properties", {{keys.selector, {{"const", word}}}}}};
+    schema["allOf"].push_back({{"if", has_word}, {"then", {{"required", names}}}});
   }
-  return {fmt::format("a map with the keys {}", fmt::join(all.names, ", ")), std::move(schema)};
+  return {fmt::format("a map with the keys {}", fmt::join(keys.names, ", ")), std::move(schema)};
 }
 
 std::string map_to_yaml(const Body& body, const std::string& heading) {
@@ -245,7 +244,7 @@ std::string map_to_yaml(const Body& body, const std::string& heading) {
 
 std::string map_reference(const Body& body) {
   std::map<std::string, std::string, std::less<>> rows;
-  const AllKeys all = all_keys(body, [&](const Key& key, const Value& value) {
+  const AllKeys keys = all_keys(body, [&](const Key& key, const Value& value) {
     const Values values = value.values();
     const std::string written = value.is_map() ? "" : spell(value.write());
     const std::string fallback = !key.missing.documented.empty()
@@ -258,10 +257,11 @@ std::string map_reference(const Body& body) {
   });
   std::string text =
       "| key | values | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
-  for (const std::string& name : all.names) {
+  for (const std::string& name : keys.names) {
     text += rows.at(name);
-    if (!all.always(name)) {
-      text += fmt::format(" Only with {} {}.", all.selector, fmt::join(all.with.at(name), ", "));
+    if (keys.needs_word(name)) {
+      text += fmt::format(" Only with {} {}.", keys.selector,
+                          fmt::join(keys.words_by_key.at(name), ", "));
     }
     text += " |\n";
   }

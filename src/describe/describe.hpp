@@ -132,12 +132,12 @@ template <class T>
 concept Described = requires(Visitor& v, T& value) { describe(v, value); };
 
 /// Visits with the description of the type.
-struct Plainly {
+struct TypeDescription {
   void operator()(Visitor& v, Described auto& value) const { describe(v, value); }
 };
 
 /// A struct as a map. A writer visits a const struct, of which a description changes nothing.
-template <class T, class F = Plainly>
+template <class T, class F = TypeDescription>
 struct Map {
   using Type = T;
   F visit = {};
@@ -167,8 +167,8 @@ auto codec_of(Range range = {}) {
     return Flag();
   } else if constexpr (std::is_arithmetic_v<T>) {
     Number<T> codec;
-    const bool whole = std::is_integral_v<T>;
-    if (range.least > Range().least) codec.least = T(whole ? std::ceil(range.least) : range.least);
+    if (range.least > Range().least)
+      codec.least = T(std::is_integral_v<T> ? std::ceil(range.least) : range.least);
     if (range.most < Range().most) codec.most = T(range.most);
     return codec;
   } else if constexpr (std::is_enum_v<T>) {

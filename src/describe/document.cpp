@@ -42,9 +42,9 @@ const Document::Places* in_file(const Document& document, const std::string& pat
 /// The place of the value at a path or, without one, of its key or what it would lie in.
 Document::Place find(const Document& document, std::string path) {
   while (true) {
-    if (const Document::Place* const to = changed(document, path)) return *to;
-    if (const Document::Places* const at = in_file(document, path)) {
-      return at->value.line > 0 ? at->value : at->key;
+    if (const Document::Place* const place = changed(document, path)) return *place;
+    if (const Document::Places* const places = in_file(document, path)) {
+      return places->value.line > 0 ? places->value : places->key;
     }
     if (path.empty()) return {};
     path.resize(std::min(path.find_last_of(".["), path.size()) % path.size());  // none: to 0
@@ -58,15 +58,15 @@ bool is_plain(const std::string& text) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
   };
   const bool letter = std::isalpha(static_cast<unsigned char>(text.front())) != 0;
-  const std::string_view others = letter ? " %/+-" : " %/+";
+  const std::string_view signs = letter ? " %/+-" : " %/+";
   return is_word(text.front()) && std::ranges::all_of(text, [&](char c) {
-           return is_word(c) || others.find(c) != others.npos;
+           return is_word(c) || signs.find(c) != signs.npos;
          });
 }
 
 /// Optimal string alignment distance, ignoring case: insert, delete, replace, swap neighbours.
 std::size_t distance(std::string_view a, std::string_view b) {
-  const auto same = [&](std::size_t i, std::size_t j) {
+  const auto equal = [&](std::size_t i, std::size_t j) {
     return std::tolower(static_cast<unsigned char>(a[i])) ==
            std::tolower(static_cast<unsigned char>(b[j]));
   };
@@ -75,9 +75,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 0; j <= b.size(); ++j) {
       d[i][j] = i + j;
       if (i == 0 || j == 0) continue;
-      const std::size_t replaced = d[i - 1][j - 1] + (same(i - 1, j - 1) ? 0 : 1);
+      const std::size_t replaced = d[i - 1][j - 1] + (equal(i - 1, j - 1) ? 0 : 1);
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
-      const bool swapped = i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1);
+      const bool swapped = i > 1 && j > 1 && equal(i - 1, j - 2) && equal(i - 2, j - 1);
       if (swapped) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
@@ -106,28 +106,28 @@ base::SourcePlace Document::key_place(const std::string& path) const {
 void Document::set(const std::string& key, Json value, const std::string& origin) {
   const Place option{.origin = static_cast<int>(origins.size()) - 1};
   const Place place = origin.empty() ? option : find(*this, origin);
-  std::vector<std::string> parts = parts_of(key);
+  std::vector<std::string> parts = split_key(key);
   if (parts[0] == "sweep" && parts.size() > 1) parts = {parts[0], key.substr(6)};
   constexpr std::size_t most_parts = 8;  // more are a nesting that no deck has
   if (parts.size() > most_parts || std::ranges::find(parts, "") != parts.end()) {
     fail_at(source(*this, place), *this, clean(key),
             "found no key of a deck; allowed: key.path, such as chunks.count");
   }
-  Json* here = &root;
-  std::string path, made;
+  Json* node = &root;
+  std::string path, new_path;
   for (const std::string& part : parts) {
-    if (here->is_null()) *here = Json::object();
-    if (!here->is_object()) {
+    if (node->is_null()) *node = Json::object();
+    if (!node->is_object()) {
       fail_at(source(*this, place), *this, clean(path),
-              fmt::format("found {}; allowed: a map, which can hold the key {}", found(here),
+              fmt::format("found {}; allowed: a map, which can hold the key {}", found(node),
                           quoted(part)));
     }
     path = path_of(path, part);
-    here = &(*here)[part];
-    if (made.empty() && here->is_null()) made = path;
+    node = &(*node)[part];
+    if (new_path.empty() && node->is_null()) new_path = path;
   }
-  *here = std::move(value);
-  changes.emplace_back(made.empty() ? path : made, place);
+  *node = std::move(value);
+  changes.emplace_back(new_path.empty() ? path : new_path, place);
 }
 
 void Reader::fail(const std::string& message) const {
@@ -172,9 +172,9 @@ Reader Reader::item(std::size_t number) const {
 }
 
 Reader Reader::at_path(const std::string& keys) const {
-  Reader here = *this;
-  for (const std::string& part : parts_of(keys)) here = here.at(part);
-  return here;
+  Reader reader = *this;
+  for (const std::string& part : split_key(keys)) reader = reader.at(part);
+  return reader;
 }
 
 std::vector<Reader> Reader::items(std::string_view allowed, std::size_t least) const {
@@ -195,7 +195,7 @@ std::string path_of(const std::string& above, const std::string& key) {
   return above.empty() ? name : above + "." + name;
 }
 
-std::vector<std::string> parts_of(const std::string& key) {
+std::vector<std::string> split_key(const std::string& key) {
   std::vector<std::string> parts;
   for (const auto part : std::views::split(key, '.')) parts.emplace_back(part.begin(), part.end());
   if (key.empty()) parts.emplace_back();

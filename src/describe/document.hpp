@@ -116,7 +116,7 @@ class Reader {
 /// The path of a key of a map, of which `above` is the path.
 std::string path_of(const std::string& above, const std::string& key);
 /// Splits a key at its dots.
-std::vector<std::string> parts_of(const std::string& key);
+std::vector<std::string> split_key(const std::string& key);
 /// The value at dotted keys, such as "memory.host"; null: no such key.
 Json value_at(const Json& map, std::string key);
 /// The value as one line of YAML. Texts are quoted only for a file, where they need it.

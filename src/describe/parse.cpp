@@ -193,8 +193,8 @@ Json parse_yaml(Document& document, const std::string& text) {
     const std::string closed = text + (text.ends_with('\n') ? "#" : "");
     std::istringstream stream(closed);
     YAML::Parser parser(stream);
-    OneDocument one(source);
-    while (parser.HandleNextDocument(one)) {
+    OneDocument handler(source);
+    while (parser.HandleNextDocument(handler)) {
     }
     // Aliases may repeat values, but not beyond any use.
     return Converter(document, source, 1000 + 4 * text.size()).value(YAML::Load(closed), "");

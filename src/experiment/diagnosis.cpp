@@ -19,7 +19,7 @@ using schedule::Stage;
 int stages_of(const schedule::Schedule& schedule) {
   std::set<int> engines;
   for (const schedule::Task& task : schedule.tasks) {
-    if (!schedule::on_host(task.stage)) engines.insert(timeline::Engines().of(task));
+    if (!schedule::on_host(task.stage)) engines.insert(timeline::Engines().index_of(task));
   }
   return static_cast<int>(engines.size());
 }

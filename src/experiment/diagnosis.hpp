@@ -38,8 +38,8 @@ inline constexpr double least_drift = 0.01;
 /// Maximum width of the middle half of steady repetitions, relative to the median time.
 inline constexpr double most_steady = 0.15;
 
-/// Uncertainty of a prediction whose figures were measured without disturbance; own_error() is part
-/// of it.
+/// Uncertainty of a prediction whose figures were measured without disturbance; model_error() is
+/// part of it.
 inline constexpr double most_uncertain = 0.2;
 
 /// Names of all causes, most likely first.

@@ -197,7 +197,7 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
     if (criterion.phase.value_or(phase) != phase) continue;
     if (row.needs == deck::Needs::alone && phase == deck::Phase::alone) continue;
     const char* const missing =
-        row.of_all != nullptr ? "there are too few repetitions" : "it was not measured";
+        row.summary_formula != nullptr ? "there are too few repetitions" : "it was not measured";
     const auto found = results::value(metric, device);
     if (found || (deck::of_device(row.needs) && std::ranges::any_of(runs, &results::Run::ran))) {
       add(criterion, nullptr, found.value_or(unknown), found ? "" : missing);

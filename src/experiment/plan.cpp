@@ -236,7 +236,7 @@ void check(const deck::Point& point, const model::Device* device) {
   }
   const schedule::Costs costs = schedule::costs(facts.workload, facts.repeats);
   require_few_tasks(deck, costs, schedule::layout(deck, costs, std::nullopt));
-  if (device != nullptr && device->unit_s == 0) device->known_kernel(costs.kernel);
+  if (device != nullptr && device->unit_s == 0) device->required_kernel(costs.kernel);
 }
 
 /// The plan of a point for the device of a prediction, which errors about its memory name.

@@ -60,7 +60,7 @@ World::World() {
                       fmt::format("--fleet: found {}, but each is alone in its "
                                   "MPI_COMM_WORLD; allowed: the launcher of the MPI that this "
                                   "program was built with",
-                                  launch.words()));
+                                  launch.label()));
   }
 }
 

@@ -224,7 +224,7 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
 }
 
 IssueMeter::IssueMeter(const schedule::Schedule& schedule, const model::Device& device)
-    : calls_(schedule::calls_of(schedule)) {
+    : calls_(schedule::calls_only(schedule)) {
   const double issued_s = calls_ ? model::predict(*calls_, device).issued_s : 0;
   if (issued_s > 0) scale_ = device.host.chunk_s() / issued_s;
 }

@@ -40,7 +40,7 @@ class IssueMeter {
   IssueMeter(const schedule::Schedule& schedule, const model::Device& device);
 
   /// The cost of a chunk now, as model::HostCosts::chunk_s(), if all calls cost in proportion to
-  /// those of the device; 0 if those are unknown or schedule::calls_of() is empty. Overwrites the
+  /// those of the device; 0 if those are unknown or schedule::calls_only() is empty. Overwrites the
   /// arrays.
   double chunk_s(Executor& executor, const workload::Workload& workload) const;
 

@@ -251,7 +251,7 @@ timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
   traced.engines = engines.names();
   traced.spans.resize(schedule.tasks.size());
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
-    traced.spans[id].engine = engines.of(schedule.tasks[id]);
+    traced.spans[id].engine = engines.index_of(schedule.tasks[id]);
   }
   const auto begin = [&] { return lanes_->mark(); };
   const Elapsed elapsed = guarded(schedule, workload, begin, &traced.spans, nullptr);

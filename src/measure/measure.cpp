@@ -234,7 +234,7 @@ void reset(const workload::InstanceRef& instance, const workload::Workload& work
   lanes::wait_for(instance, "reset");  // finds a lost device, on which calls of Kokkos would abort
   const auto transfer = [&](std::size_t array, bool to_device, bool back) {
     for (const schedule::Region& part :
-         schedule::parts_of(workload.arrays[array], workload.device[array].size())) {
+         schedule::regions_of(workload.arrays[array], workload.device[array].size())) {
       if (to_device) lanes::copy(instance, workload, array, true, part, 0);
       if (back) lanes::copy(instance, workload, array, false, part, 0);
     }

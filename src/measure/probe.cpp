@@ -50,7 +50,7 @@ std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::L
 /// copy.
 schedule::Schedule chunked(const Draft& draft) {
   schedule::Layout layout = draft.layout;
-  layout.transfer = deck::copies_of(layout.host_memory);
+  layout.transfer = deck::copying_transfer(layout.host_memory);
   return schedule::build(draft.costs, layout, deck::Order::depth_first, 1);
 }
 

@@ -113,32 +113,32 @@ std::string longer_direction(const Rates& rates) {
 
 }  // namespace
 
-Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
+Bounds bounds(const Schedule& schedule, const Rates& rates, const Rates& best,
               const timeline::Engines& engines) {
   const Work work = work_of(schedule);
   // Kernels given by their duration may run concurrently if each fills a fraction of the device.
-  const double together = work.kernel_s > 0 ? work.kernel_area_s / work.kernel_s : 1;
-  const double kernels = least.kernel_s * together;
+  const double kernel_share = work.kernel_s > 0 ? work.kernel_area_s / work.kernel_s : 1;
+  const double kernels_s = best.kernel_s * kernel_share;
   Bounds bounds;
-  bounds.serial_s = least.h2d_s + least.d2h_s + least.kernel_s + work.host_s;
+  bounds.serial_s = best.h2d_s + best.d2h_s + best.kernel_s + work.host_s;
   const auto limit = [&](double copies, const std::string& name) {
-    const double most = std::max({copies, kernels, work.host_s});
-    bounds.limit = most == copies ? name : most == kernels ? "SM" : "host";
+    const double most = std::max({copies, kernels_s, work.host_s});
+    bounds.limit = most == copies ? name : most == kernels_s ? "SM" : "host";
     return most;
   };
   if (engines.workers > 0) {
     const int parallel = std::min(schedule.lanes, engines.workers);
-    const double all = least.h2d_s + least.d2h_s + least.kernel_s;
-    const double longest_s = Ideal(schedule, work, least, engines).longest_chain_s();
-    bounds.bound_s = std::max({all / parallel, longest_s, work.host_s});
+    const double all_s = best.h2d_s + best.d2h_s + best.kernel_s;
+    const double longest_s = Ideal(schedule, work, best, engines).longest_chain_s();
+    bounds.bound_s = std::max({all_s / parallel, longest_s, work.host_s});
     bounds.limit = bounds.bound_s > work.host_s ? "workers" : "host";
   } else {
-    bounds.one_engine_s = bounds.bound_s = limit(least.h2d_s + least.d2h_s, "copy");
+    bounds.one_engine_s = bounds.bound_s = limit(best.h2d_s + best.d2h_s, "copy");
     if (engines.copy_engines > 1) {
-      bounds.two_engines_s = bounds.bound_s = limit(least.both_s, longer_direction(least));
+      bounds.two_engines_s = bounds.bound_s = limit(best.both_s, longer_direction(best));
     }
   }
-  const Ideal ideal(schedule, work, own, engines);
+  const Ideal ideal(schedule, work, rates, engines);
   // Not to be interrupted: what was measured would be lost.
   const double ideal_s = predict(ideal.schedule, ideal.device, [] {}).complete_s;
   bounds.schedule_bound_s = std::max(bounds.bound_s, ideal_s);

@@ -33,9 +33,9 @@ struct Bounds {
   std::string limit;  ///< what limits: "H2D", "D2H", "H2D and D2H", "copy", "SM", "host", "workers"
 };
 
-/// Bounds of a schedule. `own`: rates with its chunks; `least`: the smallest times over all
-/// measured chunk sizes.
-Bounds bounds(const schedule::Schedule& schedule, const Rates& own, const Rates& least,
+/// Bounds of a schedule. `rates`: with its chunks; `best`: the smallest times over all measured
+/// chunk sizes.
+Bounds bounds(const schedule::Schedule& schedule, const Rates& rates, const Rates& best,
               const timeline::Engines& engines);
 
 }  // namespace overlap::model

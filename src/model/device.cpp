@@ -18,18 +18,18 @@ double on_line(double x, double x0, double y0, double x1, double y1) {
   return y0 + (x - x0) * (y1 - y0) / (x1 - x0);
 }
 
-/// Value of `to` where `of` is x: on the line through the neighbouring points or, beyond the last,
-/// the last two; `least` up to the first. Precondition: there are points.
-double on_curve(const std::vector<Curve::Point>& points, double x, double Curve::Point::* of,
+/// Value of `to` where `from` is x: on the line through the neighbouring points or, beyond the
+/// last, the last two; `least` up to the first. Precondition: there are points.
+double on_curve(const std::vector<Curve::Point>& points, double x, double Curve::Point::* from,
                 double Curve::Point::* to, double least) {
   const Curve::Point& first = points.front();
-  if (points.size() == 1) return x * first.*to / first.*of;
-  if (x <= first.*of) return least;
+  if (points.size() == 1) return x * first.*to / first.*from;
+  if (x <= first.*from) return least;
   auto next = std::upper_bound(points.begin(), points.end(), x,
-                               [&](double value, const Curve::Point& p) { return value < p.*of; });
+                               [&](double v, const Curve::Point& p) { return v < p.*from; });
   if (next == points.end()) --next;
   const Curve::Point& a = *(next - 1);
-  return on_line(x, a.*of, a.*to, (*next).*of, (*next).*to);
+  return on_line(x, a.*from, a.*to, (*next).*from, (*next).*to);
 }
 
 }  // namespace
@@ -105,16 +105,16 @@ double Kernel::seconds(double bytes, double flops) const {
 double Kernel::share(double bytes, double flops) const {
   const double alone = seconds(bytes, flops);
   if (alone <= 0) return 1;
-  const auto part_of = [&](double times) {
+  const auto share_of = [&](double times) {
     return seconds(bytes * times, flops * times) / times / alone;
   };
   // The throughput of the device shows in the time of the largest measured kernel, and in what the
   // curve says of still larger ones.
   double largest = std::numeric_limits<double>::infinity();
   for (const Roof& roof : roofs) largest = std::min(largest, roof.time.points().back().bytes);
-  constexpr double many = 1e6;
-  const double measured = largest > bytes ? part_of(largest / bytes) : 0;
-  return std::clamp(std::max(measured, part_of(many)), 1e-6, 1.0);
+  constexpr double many_times = 1e6;
+  const double measured = largest > bytes ? share_of(largest / bytes) : 0;
+  return std::clamp(std::max(measured, share_of(many_times)), 1e-6, 1.0);
 }
 
 std::string Device::place() const { return path.empty() ? "device " + name : path; }
@@ -129,13 +129,13 @@ const Kernel* Device::kernel(const std::string& key) const {
   return found == kernels.end() ? nullptr : &found->second;
 }
 
-const Kernel& Device::known_kernel(const std::string& key) const {
+const Kernel& Device::required_kernel(const std::string& key) const {
   if (const Kernel* found = kernel(key)) return *found;
-  std::vector<std::string> known;
-  for (const auto& [known_key, rates] : kernels) known.push_back(known_key);
+  std::vector<std::string> keys;
+  for (const auto& [other_key, rates] : kernels) keys.push_back(other_key);
   throw base::Error(base::ExitCode::usage,
                     fmt::format("{}: kernels.rates: no rate for the kernel {}; it has: {}", place(),
-                                key, fmt::join(known, ", ")));
+                                key, fmt::join(keys, ", ")));
 }
 
 }  // namespace overlap::model

@@ -193,7 +193,7 @@ struct Device {
   /// The kernel with this key; null if unknown.
   const Kernel* kernel(const std::string& key) const;
   /// The kernel with this key. Throws base::Error{usage} if unknown.
-  const Kernel& known_kernel(const std::string& key) const;
+  const Kernel& required_kernel(const std::string& key) const;
 };
 
 }  // namespace overlap::model

@@ -227,8 +227,8 @@ struct Roofs {
     }
   }
   Json write(const Kernel& kernel) const {
-    const bool any = kernel.roofs.size() == 1 && kernel.roofs[0].flop_per_byte == 0;
-    if (any) return describe::write(kernel.roofs[0].time);
+    const bool one_curve = kernel.roofs.size() == 1 && kernel.roofs[0].flop_per_byte == 0;
+    if (one_curve) return describe::write(kernel.roofs[0].time);
     return list_of(Map<Roof>(), "").write(kernel.roofs);
   }
   Values values() const { return {}; }
@@ -366,16 +366,16 @@ std::vector<Device> load_devices(const std::vector<std::string>& names_or_paths)
   std::map<std::string, int> seen;
   for (const std::string& name_or_path : names_or_paths) {
     Device& device = devices.emplace_back(load_device(name_or_path));
-    const int same = ++seen[device.name];
-    if (same > 1) device.name += fmt::format(" {}", same);
+    const int number = ++seen[device.name];
+    if (number > 1) device.name += fmt::format(" {}", number);
   }
   return devices;
 }
 
 std::vector<std::string> device_names() { return deck::shipped_names("devices"); }
 
-std::string to_yaml(const Device& device, const std::string& how) {
-  return describe::to_yaml(device, how);
+std::string to_yaml(const Device& device, const std::string& heading) {
+  return describe::to_yaml(device, heading);
 }
 
 }  // namespace overlap::model

@@ -20,7 +20,7 @@ std::vector<Device> load_devices(const std::vector<std::string>& names_or_paths)
 std::vector<std::string> device_names();
 
 /// A device file that load_device() reads back as an equal device, with seven significant digits.
-/// `how`: how and when it was measured, one or more lines.
-std::string to_yaml(const Device& device, const std::string& how);
+/// `heading`: how and when it was measured, one or more lines.
+std::string to_yaml(const Device& device, const std::string& heading);
 
 }  // namespace overlap::model

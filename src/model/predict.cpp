@@ -37,7 +37,7 @@ class Simulation {
     timeline_.engines = engines.names();
     timeline_.spans.resize(schedule.tasks.size());
     for (TaskId id = 0; id < states_.size(); ++id) {
-      states_[id].engine = static_cast<std::uint32_t>(engines.of(task(id)));
+      states_[id].engine = static_cast<std::uint32_t>(engines.index_of(task(id)));
     }
     engines_.resize(timeline_.engines.size() - 1);  // without the host
     for (Engine& engine : engines_) {
@@ -200,10 +200,10 @@ class Simulation {
   void enter_queue(TaskId id) {
     std::vector<Queue>& queues = engines_[engine_of(id)].queues;
     const int lane = task(id).lane;
-    auto queue = std::ranges::find_if(queues, [&](const Queue& one) { return one.lane == lane; });
+    auto queue = std::ranges::find(queues, lane, &Queue::lane);
     if (queue == queues.end()) {
       queue = std::ranges::min_element(
-          queues, {}, [](const Queue& one) { return std::pair(one.last != none, one.last); });
+          queues, {}, [](const Queue& q) { return std::pair(q.last != none, q.last); });
     }
     if (queue->last != none && !states_[queue->last].started) {
       states_[queue->last].next_in_queue = id;
@@ -323,12 +323,12 @@ class Simulation {
 
   /// Releases dependent kernels, or all other dependents.
   void signal(TaskId id, bool kernels) {
-    const auto release_kind = [&](TaskId to, double latency_s) {
-      if (schedule::is_kernel(task(to).stage) == kernels) release(to, latency_s);
+    const auto release_kind = [&](TaskId dependent, double latency_s) {
+      if (schedule::is_kernel(task(dependent).stage) == kernels) release(dependent, latency_s);
     };
     if (const TaskId next = states_[id].next_in_lane; next != none) {
-      const bool same = engine_of(next) == engine_of(id);
-      release_kind(next, same ? 0 : device_.latency.lane_s);
+      const bool same_engine = engine_of(next) == engine_of(id);
+      release_kind(next, same_engine ? 0 : device_.latency.lane_s);
     }
     for (const TaskId other : states_[id].dependents) {
       release_kind(other, device_.latency.event_s);

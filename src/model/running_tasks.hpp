@@ -25,13 +25,13 @@ class RunningTasks {
     const double alone_s = seconds_alone(schedule_, task, device_);
     const bool is_kernel = schedule::is_kernel(task.stage);
     // A kernel given by its duration uses all cores of its lane.
-    const bool whole = is_kernel && task.duration_s > 0;
+    const bool uses_all_cores = is_kernel && task.duration_s > 0;
     const double slowed = is_kernel
                               ? device_.kernels_slowed
                               : device_.copies(task.stage).slowed(static_cast<double>(task.bytes));
     running_.push_back({.id = id,
                         .stage = task.stage,
-                        .left_s = whole ? alone_s : alone_s / cores_per_lane_,
+                        .left_s = uses_all_cores ? alone_s : alone_s / cores_per_lane_,
                         .share = is_kernel ? share_of(task) : 0,
                         .slowed = slowed});
     changed_ = true;

@@ -18,15 +18,14 @@ namespace {
 /// In all iterations together; predictions of more chunks take seconds.
 constexpr std::int64_t most_candidate_chunks = 16384;
 
-deck::Deck in_the_way_of(const Candidate& candidate, const deck::Deck& deck) {
-  deck::Deck changed = deck;
-  changed.chunks.count = candidate.chunks;
-  changed.chunks.bytes.reset();
-  changed.chunks.profile = candidate.profile;
-  changed.chunks.spread = candidate.spread;
-  changed.memory.transfer = candidate.transfer;
-  changed.issue.mechanism = candidate.mechanism;
-  return changed;
+deck::Deck with_candidate(deck::Deck deck, const Candidate& candidate) {
+  deck.chunks.count = candidate.chunks;
+  deck.chunks.bytes.reset();
+  deck.chunks.profile = candidate.profile;
+  deck.chunks.spread = candidate.spread;
+  deck.memory.transfer = candidate.transfer;
+  deck.issue.mechanism = candidate.mechanism;
+  return deck;
 }
 
 /// The candidate with the lanes of its schedule and its prediction.
@@ -49,35 +48,35 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   // The device holds the chunks of the deck. On a teaching device no other number is tried, because
   // chunks of any size take one unit.
   const bool teaching = device.unit_s > 0;
-  const auto own = schedule::layout(deck, costs, device_free_bytes).chunks_per_iteration;
-  std::set<std::int64_t> counts = {own};
+  const auto deck_count = schedule::layout(deck, costs, device_free_bytes).chunks_per_iteration;
+  std::set<std::int64_t> counts = {deck_count};
   if (!teaching) {
     counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
   std::vector<Candidate> candidates;
   /// Predicts a way to run for all numbers of lanes and of chunks from `least` on, or for the first
   /// possible number of chunks.
-  const auto predict_all = [&](Candidate way, const std::set<int>& lane_counts,
+  const auto predict_all = [&](Candidate candidate, const std::set<int>& lane_counts,
                                std::int64_t least = 1, bool first = false) {
-    way.mechanism = deck.issue.mechanism;
+    candidate.mechanism = deck.issue.mechanism;
     for (const std::int64_t count : counts) {
       base::check_interrupt();
       if (count < least || count > costs.units) continue;
-      if (count != own && count * costs.iterations > most_candidate_chunks) continue;
-      way.chunks = count;
+      if (count != deck_count && count * costs.iterations > most_candidate_chunks) continue;
+      candidate.chunks = count;
       schedule::Layout layout;
       try {
-        layout = schedule::layout(in_the_way_of(way, deck), costs, device_free_bytes);
+        layout = schedule::layout(with_candidate(deck, candidate), costs, device_free_bytes);
       } catch (const base::Error&) {
         continue;  // chunks too large for the device, or too many
       }
       int used = 0;
       for (const int lanes : lane_counts) {
-        schedule::Schedule schedule = schedule::build(costs, layout, way.order, lanes);
+        schedule::Schedule schedule = schedule::build(costs, layout, candidate.order, lanes);
         if (schedule.lanes == used) break;  // more lanes would be empty
         used = schedule.lanes;
         schedule.instances = std::max(used, other_lanes);
-        candidates.push_back(judged(way, schedule, device));
+        candidates.push_back(judged(candidate, schedule, device));
       }
       if (first) return;
     }
@@ -117,9 +116,9 @@ std::vector<Candidate> finalists(const std::vector<Candidate>& candidates, bool 
   std::vector<Candidate> chosen;
   std::set<std::tuple<deck::Order, deck::Profile, deck::Transfer, bool>> kinds;
   for (const Candidate& candidate : candidates) {
-    const bool whole = candidate.chunks == 1;
-    const auto kind = std::tuple(whole ? deck::Order::sequential : candidate.order,
-                                 candidate.profile, candidate.transfer, whole);
+    const bool one_chunk = candidate.chunks == 1;
+    const auto kind = std::tuple(one_chunk ? deck::Order::sequential : candidate.order,
+                                 candidate.profile, candidate.transfer, one_chunk);
     if (!kinds.insert(kind).second) continue;
     chosen.push_back(candidate);
     if (!graphs || candidate.order == deck::Order::sequential ||
@@ -135,9 +134,9 @@ std::vector<Candidate> finalists(const std::vector<Candidate>& candidates, bool 
 schedule::Schedule build(const deck::Deck& deck, const schedule::Costs& costs,
                          const Candidate& candidate,
                          std::optional<std::int64_t> device_free_bytes) {
-  const deck::Deck chosen = in_the_way_of(candidate, deck);
-  return schedule::build(costs, schedule::layout(chosen, costs, device_free_bytes), candidate.order,
-                         candidate.lanes);
+  const schedule::Layout layout =
+      schedule::layout(with_candidate(deck, candidate), costs, device_free_bytes);
+  return schedule::build(costs, layout, candidate.order, candidate.lanes);
 }
 
 std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {

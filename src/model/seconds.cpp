@@ -16,14 +16,14 @@ using schedule::TaskId;
 
 /// Device bytes that the kernel of the chunk of a copy works on.
 double working_set(const Schedule& schedule, const Task& copy) {
-  const schedule::Use& own = schedule::uses(schedule, copy).front();
+  const schedule::Use& copied = schedule::uses(schedule, copy).front();
   double bytes = 0;
   for (const schedule::Array& array : schedule.arrays) {
     if (array.op != copy.op) continue;
     const schedule::Cut& cut = schedule::cut_of(schedule, array);
-    const bool alike = array.cut == schedule::array_of(schedule, own).cut;
-    const auto units = alike ? schedule::piece_of(schedule, own).size()
-                             : cut.device_units / static_cast<std::int64_t>(cut.slots.size());
+    const bool same_cut = array.cut == schedule::array_of(schedule, copied).cut;
+    const auto units = same_cut ? schedule::piece_of(schedule, copied).size()
+                                : cut.device_units / static_cast<std::int64_t>(cut.slots.size());
     bytes += static_cast<double>(array.unit_bytes) * static_cast<double>(units);
   }
   return bytes;
@@ -35,10 +35,10 @@ double link_seconds(const Schedule& schedule, const Task& task, const Device& de
   constexpr double slower_than_copies = 1.2;
   if (deck::has_copies(schedule.transfer) || device.queues == Queues::worker) return 0;
   const schedule::Traffic traffic = schedule::traffic(schedule, task);
-  const auto seconds = [](const Copies& copies, std::size_t moved, std::size_t others) {
+  const auto seconds = [](const Copies& copies, std::size_t moved, std::size_t opposite) {
     const auto bytes = static_cast<double>(moved);
     if (moved == 0) return 0.0;
-    return copies.pinned.seconds(bytes) * (others > 0 ? copies.slowed(bytes) : 1);
+    return copies.pinned.seconds(bytes) * (opposite > 0 ? copies.slowed(bytes) : 1);
   };
   return slower_than_copies * std::max(seconds(device.h2d, traffic.h2d, traffic.d2h),
                                        seconds(device.d2h, traffic.d2h, traffic.h2d));
@@ -70,7 +70,7 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
     }
     return seconds;
   }
-  const double kernel_s = device.known_kernel(schedule.kernel).seconds(bytes, task.flops);
+  const double kernel_s = device.required_kernel(schedule.kernel).seconds(bytes, task.flops);
   return std::max(kernel_s, link_seconds(schedule, task, device));
 }
 

@@ -29,27 +29,27 @@ struct Figure {
 /// All measured figures of a device but its numbers of queues, in an order that depends only on its
 /// kernels and roofs.
 std::vector<Figure> figures(Device& device) {
-  std::vector<Figure> all;
+  std::vector<Figure> list;
   for (const auto& [key, copies] : {std::pair("h2d", &device.h2d), std::pair("d2h", &device.d2h)}) {
     const std::string prefix = std::string(key) + ".";
-    all.push_back({prefix + "times", &Spread::copies, &copies->pinned});
-    all.push_back({prefix + "duplex", &Spread::copies, &copies->duplex});
-    all.push_back({prefix + "pageable", &Spread::copies, &copies->pageable});
-    all.push_back({prefix + "lines", &Spread::copies, &copies->lines});
+    list.push_back({prefix + "times", &Spread::copies, &copies->pinned});
+    list.push_back({prefix + "duplex", &Spread::copies, &copies->duplex});
+    list.push_back({prefix + "pageable", &Spread::copies, &copies->pageable});
+    list.push_back({prefix + "lines", &Spread::copies, &copies->lines});
   }
-  all.push_back({"kernels.slowed", &Spread::kernels, &device.kernels_slowed});
+  list.push_back({"kernels.slowed", &Spread::kernels, &device.kernels_slowed});
   for (auto& [name, kernel] : device.kernels) {
     for (Roof& roof : kernel.roofs) {
-      all.push_back({"kernels.rates." + name, &Spread::kernels, &roof.time});
+      list.push_back({"kernels.rates." + name, &Spread::kernels, &roof.time});
     }
   }
-  for (const auto cost : host_costs) all.push_back({"host", &Spread::calls, &(device.host.*cost)});
+  for (const auto cost : host_costs) list.push_back({"host", &Spread::calls, &(device.host.*cost)});
   for (double* const delay :
        {&device.latency.start_s, &device.latency.lane_s, &device.latency.event_s,
         &device.latency.notice_s, &device.latency.handover_s}) {
-    all.push_back({"latency", &Spread::calls, delay});
+    list.push_back({"latency", &Spread::calls, delay});
   }
-  return all;
+  return list;
 }
 
 /// The values of a figure by size; of a number at 0.
@@ -58,7 +58,7 @@ std::vector<Curve::Point> points_of(const Figure& figure) {
   return std::get<Curve*>(figure.value)->points();
 }
 
-double middle(std::vector<double> values) {
+double lower_median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[(values.size() - 1) / 2];
 }
@@ -98,7 +98,7 @@ Device combine(std::vector<Device> passes) {
     std::vector<Curve::Point> points;
     for (const auto& [bytes, values] : by_size) {
       if (2 * values.size() <= passes.size()) continue;  // a size that few passes have
-      const double value = middle(values);
+      const double value = lower_median(values);
       const double deviation = base::median_deviation(values, value);
       if (value > 0) deviations[&(spread.*figure.spread)].push_back(deviation / value);
       points.push_back({bytes, value});
@@ -115,7 +115,7 @@ Device combine(std::vector<Device> passes) {
       *std::get<Curve*>(figure.value) = increasing(std::move(points));
     }
   }
-  for (auto& [kind, all] : deviations) *kind = std::min(1.0, base::median(std::move(all)));
+  for (auto& [kind, found] : deviations) *kind = std::min(1.0, base::median(std::move(found)));
   for (const auto count : {&Device::connections, &Device::copy_connections}) {
     std::ranges::sort(passes, {}, count);
     result.*count = passes[passes.size() / 2].*count;
@@ -130,8 +130,8 @@ std::optional<Interval> expected(const schedule::Schedule& schedule, const Devic
     return predict(schedule, at_end(device, end), step).complete_s;
   };
   const double low_s = end_s(-1), high_s = end_s(1);
-  const double own = own_error(device);
-  return Interval{(1 - own) * std::min(low_s, high_s), (1 + own) * std::max(low_s, high_s)};
+  const double error = model_error(device);
+  return Interval{(1 - error) * std::min(low_s, high_s), (1 + error) * std::max(low_s, high_s)};
 }
 
 }  // namespace overlap::model

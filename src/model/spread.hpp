@@ -25,13 +25,13 @@ struct Interval {
 };
 
 /// The predicted times with all figures of the device at the low and at the high end of their
-/// spread, widened by own_error(). Empty if the spread is unknown.
+/// spread, widened by model_error(). Empty if the spread is unknown.
 std::optional<Interval> expected(const schedule::Schedule& schedule, const Device& device,
                                  const std::function<void()>& step = base::check_interrupt);
 
 /// Relative error that 90 % of the predictions with undisturbed figures do not exceed: on GPUs, and
 /// on hosts, whose workers share caches and memory.
-constexpr double own_error(const Device& device) {
+constexpr double model_error(const Device& device) {
   return device.queues == Queues::worker ? 0.15 : 0.08;
 }
 

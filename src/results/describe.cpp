@@ -251,7 +251,7 @@ void describe_metrics(Visitor& v, Run& run) {
   for (std::size_t i = 0; i < deck::run_metrics.size(); ++i) {
     const deck::MetricRow& row = deck::run_metrics[i];
     std::optional<base::Summary>& value = run.metrics[i];
-    if (row.whole) {
+    if (row.has_summary) {
       v(row.key(), value, row.help);
       continue;
     }

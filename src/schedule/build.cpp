@@ -23,17 +23,17 @@ constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
 
 /// Layout of the baseline: one chunk per iteration, unless the device cannot hold it.
 Layout baseline(const Costs& costs, Layout layout) {
-  layout.transfer = deck::copies_of(layout.host_memory);
+  layout.transfer = deck::copying_transfer(layout.host_memory);
   if (layout.mechanism == deck::Mechanism::graph) layout.mechanism = deck::Mechanism::streams;
   layout.threads = 1;
   if (layout.out_of_core) return layout;
   layout.borders = {0, costs.units};
   layout.slots = 1;
   if (costs.tiling) {
-    Tiling whole = *costs.tiling;
-    whole.tile_m = whole.m;
-    whole.tile_n = whole.n;
-    layout.tiles = plan_tiles(whole, all_slots(whole));
+    Tiling single_tile = *costs.tiling;
+    single_tile.tile_m = single_tile.m;
+    single_tile.tile_n = single_tile.n;
+    layout.tiles = plan_tiles(single_tile, all_slots(single_tile));
   }
   return layout;
 }
@@ -129,18 +129,18 @@ void add_dependencies(Schedule& schedule) {
     }
     // Dependencies are transitive: the latest may make earlier ones redundant.
     std::ranges::sort(before, std::greater());
-    std::vector<TaskId>& known = complete[static_cast<std::size_t>(task.lane)];
-    known[static_cast<std::size_t>(task.lane)] = id + 1;
+    std::vector<TaskId>& ends = complete[static_cast<std::size_t>(task.lane)];
+    ends[static_cast<std::size_t>(task.lane)] = id + 1;
     for (const TaskId other : before) {
-      TaskId& seen = known[static_cast<std::size_t>(schedule.tasks[other].lane)];
-      if (seen > other) continue;
+      TaskId& end = ends[static_cast<std::size_t>(schedule.tasks[other].lane)];
+      if (end > other) continue;
       task.after.push_back(other);
-      seen = other + 1;
+      end = other + 1;
       for (std::size_t i = 0; detours && i < lanes; ++i) {
-        known[i] = std::max(known[i], complete_at[other][i]);
+        ends[i] = std::max(ends[i], complete_at[other][i]);
       }
     }
-    if (detours) complete_at[id] = known;
+    if (detours) complete_at[id] = ends;
     std::ranges::reverse(task.after);
   }
 }
@@ -164,8 +164,8 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
   return std::move(builder.schedule);
 }
 
-Builder::Builder(const Costs& all_costs, const Layout& layout, Order order, int most_lanes)
-    : costs(all_costs),
+Builder::Builder(const Costs& workload_costs, const Layout& layout, Order order, int most_lanes)
+    : costs(workload_costs),
       lanes(most_lanes),
       schedule{.order = order,
                .arrays = costs.arrays,
@@ -210,10 +210,10 @@ int Builder::window_end(int first) const {
 }
 
 void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
-  const UseRange all = uses_of(chunk, op);
+  const auto [begin, count] = uses_of(chunk, op);
   Task task{.stage = stage, .op = op, .chunk = chunk, .lane = lane, .blocking = blocking};
   if (is_copy(stage)) {
-    for (task.uses = {all.begin, 1}; task.uses.begin < all.begin + all.count; ++task.uses.begin) {
+    for (task.uses = {begin, 1}; task.uses.begin < begin + count; ++task.uses.begin) {
       const Use& use = schedule.uses[task.uses.begin];
       const Array& array = array_of(schedule, use);
       const bool moves = stage == Stage::h2d ? array.to_device && use.loads : array.to_host;
@@ -223,13 +223,13 @@ void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
     }
     return;
   }
-  for (Use& use : std::span(schedule.uses).subspan(all.begin, all.count)) {
+  for (Use& use : std::span(schedule.uses).subspan(begin, count)) {
     const Array& array = array_of(schedule, use);
     task.bytes += host_region(schedule, use).bytes() *
                   (std::size_t{array.to_device} + std::size_t{array.to_host});
     if (stage == Stage::host) use.slot = -1;
   }
-  task.uses = all;
+  task.uses = {begin, count};
   const double flops = costs.tiling ? 2 * static_cast<double>(costs.tiling->k)  // per element
                                     : costs.flops_per_unit;
   task.flops = flops * work_units(schedule, uses(schedule, task).back());

@@ -71,9 +71,9 @@ deck::Workload size_copies(deck::Workload workload,
 /// Tasks with the same chunk number form one operation: its kernels read the data copied to the
 /// device for the chunk and update the data copied back.
 template <>
-Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int64_t /*repeats*/) {
+Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& unsized, std::int64_t) {
   const deck::Workload workload =
-      size_copies(asked, [](Stage, double seconds) { return seconds * nominal_bytes_per_s; });
+      size_copies(unsized, [](Stage, double seconds) { return seconds * nominal_bytes_per_s; });
   Costs costs;
   costs.units = 1;
   costs.ops = 0;
@@ -89,20 +89,20 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
     ops[task.chunk].has_outputs |= task.stage == Stage::d2h;
   }
   for (auto& [chunk, op] : ops) op.number = costs.ops++;
-  for (const deck::CustomTask& given : workload.tasks) {
-    const Op op = given.chunk > 0 ? ops.at(given.chunk) : Op();
-    Task task{.stage = given.stage,
+  for (const deck::CustomTask& deck_task : workload.tasks) {
+    const Op op = deck_task.chunk > 0 ? ops.at(deck_task.chunk) : Op();
+    Task task{.stage = deck_task.stage,
               .op = op.number,
-              .lane = given.lane,
-              .duration_s = given.duration_s,
-              .share = is_kernel(given.stage) ? given.sms : 0,
+              .lane = deck_task.lane,
+              .duration_s = deck_task.duration_s,
+              .share = is_kernel(deck_task.stage) ? deck_task.sms : 0,
               .number = static_cast<int>(costs.tasks.size())};
-    task.after.assign(given.after.begin(), given.after.end());
+    task.after.assign(deck_task.after.begin(), deck_task.after.end());
     if (is_copy(task.stage)) {
       const bool up = task.stage == Stage::h2d;
-      task.bytes = static_cast<std::size_t>(given.bytes);
+      task.bytes = static_cast<std::size_t>(deck_task.bytes);
       task.uses.begin = static_cast<std::uint32_t>(costs.arrays.size());
-      costs.arrays.push_back({.name = given.name,
+      costs.arrays.push_back({.name = deck_task.name,
                               .op = op.number,
                               .unit_bytes = task.bytes,
                               .to_device = up,
@@ -110,7 +110,7 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
                               .resident = !up && !op.has_kernels});
     }
     costs.tasks.push_back(std::move(task));
-    costs.names.push_back(given.name);
+    costs.names.push_back(deck_task.name);
   }
   for (const auto& [chunk, op] : ops) {
     if (!op.has_kernels || op.has_outputs) continue;

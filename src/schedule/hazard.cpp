@@ -29,8 +29,8 @@ struct Users {
 using Ranges = std::map<std::size_t, Users>;
 
 template <class T>
-bool is_index(int i, const std::vector<T>& of) {
-  return i >= 0 && static_cast<std::size_t>(i) < of.size();
+bool is_index(int i, const std::vector<T>& list) {
+  return i >= 0 && static_cast<std::size_t>(i) < list.size();
 }
 
 /// The range that begins at a byte; splits the range that contains it.
@@ -59,7 +59,7 @@ std::size_t host_place(const Array& array, const Piece& piece, std::int64_t unit
   return array.host.begin + array.host.plane_pitch * units;
 }
 
-constexpr const char* unknown = "has an index out of range";
+constexpr const char* bad_index = "has an index out of range";
 
 class Checker {
  public:
@@ -128,7 +128,7 @@ class Checker {
     const Task& t = task(id);
     if (!is_index(t.lane, lane_clocks_) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
         t.uses.begin + std::size_t{t.uses.count} > schedule_.uses.size()) {
-      return unknown;
+      return bad_index;
     }
     const auto later = std::ranges::find_if(t.after, [&](TaskId other) { return other >= id; });
     if (later != t.after.end()) {
@@ -153,12 +153,12 @@ class Checker {
   std::string flaw_of(const Use& use) const {
     if (!is_index(use.array, schedule_.arrays) ||
         !is_index(array_of(schedule_, use).cut, schedule_.cuts)) {
-      return unknown;
+      return bad_index;
     }
     const Array& array = array_of(schedule_, use);
     const Cut& cut = cut_of(schedule_, array);
     if (!is_index(use.piece, cut.pieces) || (use.slot != -1 && !is_index(use.slot, cut.slots))) {
-      return unknown;
+      return bad_index;
     }
     const Piece& piece = piece_of(schedule_, use);
     const std::size_t slot_end =
@@ -232,18 +232,18 @@ class Checker {
   }
 
   void check(TaskId id, const Access& access) {
-    Ranges& all = ranges(access.on_host, access.use.array);
-    auto range = begin_at(all, access.begin);
-    const auto end = begin_at(all, access.end);
+    Ranges& array_ranges = ranges(access.on_host, access.use.array);
+    auto range = begin_at(array_ranges, access.begin);
+    const auto end = begin_at(array_ranges, access.end);
     // One report per access is enough.
     while (range != end && touch(id, access, range->second)) ++range;
   }
 
   bool touch(TaskId id, const Access& access, Users& users) {
-    const auto conflict = [&](Hazard::Kind kind, const char* what, TaskId other) {
+    const auto conflict = [&](Hazard::Kind kind, const char* verb, TaskId other) {
       return report(
           kind, id,
-          fmt::format("{} array {} without waiting for {}{}", what, name(access),
+          fmt::format("{} array {} without waiting for {}{}", verb, name(access),
                       kind == Hazard::Kind::raw ? "its writer " : "", describe(schedule_, other)));
     };
     const bool written = !users.writer || complete_before(*users.writer, id);
@@ -272,8 +272,8 @@ class Checker {
                     fmt::format("reads array {}, which nothing has written", name(access)));
     }
     const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
-    const bool same = std::ranges::any_of(uses(schedule_, task(*writer)), [&](const Use& of) {
-      return of.array == access.use.array && of.piece == access.use.piece;
+    const bool same = std::ranges::any_of(uses(schedule_, task(*writer)), [&](const Use& use) {
+      return use.array == access.use.array && use.piece == access.use.piece;
     });
     if (same && task(*writer).stage == source) return true;
     return report(Hazard::Kind::stale, id,
@@ -288,9 +288,9 @@ class Checker {
       const Array& output = schedule_.arrays[i];
       if (!output.to_host) continue;
       const Region& host = output.host;
-      Ranges& all = ranges(true, static_cast<int>(i));
-      const auto end = begin_at(all, host.begin + host.planes * host.plane_pitch);
-      const auto gap = std::find_if(begin_at(all, host.begin), end,
+      Ranges& array_ranges = ranges(true, static_cast<int>(i));
+      const auto end = begin_at(array_ranges, host.begin + host.planes * host.plane_pitch);
+      const auto gap = std::find_if(begin_at(array_ranges, host.begin), end,
                                     [](const auto& range) { return !range.second.writer; });
       if (gap == end) continue;
       hazards_.push_back(

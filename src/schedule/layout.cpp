@@ -34,10 +34,10 @@ double ramp_weight(const deck::Chunks& ramp, std::int64_t steps) {
 
 /// Borders of chunks that grow from both ends up to `spread` times the smallest, each at least one
 /// unit.
-std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, const deck::Chunks& of) {
+std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, const deck::Chunks& shape) {
   std::vector<double> sums = {0};
   for (std::int64_t i = 0; i < chunks; ++i) {
-    sums.push_back(sums.back() + ramp_weight(of, std::min(i, chunks - 1 - i)));
+    sums.push_back(sums.back() + ramp_weight(shape, std::min(i, chunks - 1 - i)));
   }
   std::vector<std::int64_t> borders = {0};
   for (std::int64_t i = 1; i <= chunks; ++i) {
@@ -109,7 +109,7 @@ std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
   return chunks;
 }
 
-std::int64_t largest_of(const std::vector<std::int64_t>& borders) {
+std::int64_t largest_step(const std::vector<std::int64_t>& borders) {
   return std::transform_reduce(
       borders.begin() + 1, borders.end(), borders.begin(), std::int64_t{0},
       [](auto a, auto b) { return std::max(a, b); }, std::minus());
@@ -120,7 +120,7 @@ std::int64_t ramp_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
                          std::int64_t most) {
   const auto too_large = [&](std::int64_t count) {
     base::check_interrupt();  // long ramps of many units take seconds
-    return largest_of(ramp(costs.units, count, deck.chunks)) > most;
+    return largest_step(ramp(costs.units, count, deck.chunks)) > most;
   };
   std::int64_t enough = chunks;
   while (too_large(enough)) {
@@ -145,7 +145,7 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
   chunks = even_chunks(deck, costs, most, up_bytes);
   if (ramps && deck.chunks.bytes) chunks = ramp_chunks(deck, costs, chunks, most);
   layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks) : even(costs.units, chunks);
-  layout.largest_chunk_units = largest_of(layout.borders);
+  layout.largest_chunk_units = largest_step(layout.borders);
   layout.slots = chunks;
   if (unit_bytes > 0 && layout.device_limit / unit_bytes < costs.units) {
     const std::int64_t slot_bytes = layout.largest_chunk_units * unit_bytes;

@@ -57,14 +57,14 @@ std::size_t device_begin(const Schedule& schedule, const Task& copy) {
   return device_begin(schedule, uses(schedule, copy).front());
 }
 
-std::vector<Region> parts_of(const Array& array, std::size_t most_bytes) {
+std::vector<Region> regions_of(const Array& array, std::size_t most_bytes) {
   const std::size_t unit = array.host.line_bytes * array.host.lines;
   const auto units = static_cast<std::int64_t>(std::max<std::size_t>(1, most_bytes / unit));
-  const auto all = static_cast<std::int64_t>(array.host.planes);
+  const auto planes = static_cast<std::int64_t>(array.host.planes);
   const std::size_t length = std::min(unit, most_bytes);  // splits units larger than most_bytes
   std::vector<Region> parts;
-  for (Piece part; part.begin < all; part.begin = part.end) {
-    part.end = std::min(part.begin + units, all);
+  for (Piece part; part.begin < planes; part.begin = part.end) {
+    part.end = std::min(part.begin + units, planes);
     for (part.from = 0; part.from < unit; part.from += length) {
       part.length = length < unit ? std::min(length, unit - part.from) : 0;
       parts.push_back(merged(host_region(array, part)));
@@ -127,7 +127,7 @@ std::optional<Product> product(const Schedule& schedule, const Task& task) {
   return product;
 }
 
-std::optional<Schedule> calls_of(const Schedule& schedule) {
+std::optional<Schedule> calls_only(const Schedule& schedule) {
   constexpr std::size_t most_bytes = 4096;
   if (schedule.tiling || !schedule.names.empty() || schedule.mechanism == deck::Mechanism::graph ||
       !deck::page_locked(schedule.host_memory)) {
@@ -157,9 +157,9 @@ std::optional<Schedule> calls_of(const Schedule& schedule) {
 Traffic traffic(const Schedule& schedule) {
   Traffic sum;
   for (const Task& task : schedule.tasks) {
-    const Traffic own = traffic(schedule, task);
-    sum.h2d += own.h2d;
-    sum.d2h += own.d2h;
+    const Traffic moved = traffic(schedule, task);
+    sum.h2d += moved.h2d;
+    sum.d2h += moved.d2h;
   }
   return sum;
 }
@@ -167,15 +167,15 @@ Traffic traffic(const Schedule& schedule) {
 Traffic traffic(const Schedule& schedule, const Task& task) {
   if (task.stage == Stage::h2d) return {.h2d = task.bytes};
   if (task.stage == Stage::d2h) return {.d2h = task.bytes};
-  Traffic own;
-  if (deck::has_copies(schedule.transfer)) return own;
+  Traffic moved;
+  if (deck::has_copies(schedule.transfer)) return moved;
   for (const Use& use : uses(schedule, task)) {
     const Array& array = array_of(schedule, use);
     const std::size_t bytes = host_region(schedule, use).bytes();
-    if (array.to_device) own.h2d += bytes;
-    if (array.to_host) own.d2h += bytes;
+    if (array.to_device) moved.h2d += bytes;
+    if (array.to_host) moved.d2h += bytes;
   }
-  return own;
+  return moved;
 }
 
 }  // namespace overlap::schedule

@@ -234,7 +234,7 @@ std::size_t device_begin(const Schedule& schedule, const Task& copy);
 
 /// All units of the host array as regions of at most `most_bytes` each. Units of several lines must
 /// fit into `most_bytes`.
-std::vector<Region> parts_of(const Array& array, std::size_t most_bytes);
+std::vector<Region> regions_of(const Array& array, std::size_t most_bytes);
 
 /// Size of a piece in units of work: its units; of a matrix, its elements.
 double work_units(const Schedule& schedule, const Use& use);
@@ -267,7 +267,7 @@ std::optional<Product> product(const Schedule& schedule, const Task& task);
 /// first units of their pieces (4 KiB or a unit; of strided arrays at least two units, which take
 /// the same calls), without waits and host work. Empty for matrix products, task lists of decks,
 /// graphs and pageable memory.
-std::optional<Schedule> calls_of(const Schedule& schedule);
+std::optional<Schedule> calls_only(const Schedule& schedule);
 
 /// Bytes moved between host and device in each direction, by copies or by zero-copy kernels.
 struct Traffic {

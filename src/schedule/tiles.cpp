@@ -55,12 +55,12 @@ Groups choose_groups(const Tiling& tiling, const TileSlots& slots) {
   // A group smaller by one slot leaves room to load the first panel of the next group early.
   for (const int spare : {1, 0}) {
     for (const bool of_rows : {true, false}) {
-      const std::size_t own = of_rows ? 0 : 1, other = 1 - own;
-      const int size = std::max(1, slots[own] - spare);
-      const int turns = (panels[own] - 1) / size;
-      const int others = panels[other] + turns * (panels[other] - slots[other]);
-      const std::size_t loaded_bytes = static_cast<std::size_t>(panels[own]) * bytes[own] +
-                                       static_cast<std::size_t>(others) * bytes[other];
+      const std::size_t grouped = of_rows ? 0 : 1, passing = 1 - grouped;
+      const int size = std::max(1, slots[grouped] - spare);
+      const int turns = (panels[grouped] - 1) / size;
+      const int loads = panels[passing] + turns * (panels[passing] - slots[passing]);
+      const std::size_t loaded_bytes = static_cast<std::size_t>(panels[grouped]) * bytes[grouped] +
+                                       static_cast<std::size_t>(loads) * bytes[passing];
       if (loaded_bytes < best.loaded_bytes) best = {of_rows, size, loaded_bytes};
     }
   }
@@ -100,13 +100,13 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
   std::array<std::vector<int>, 2> held;  // panel by slot
   for (std::size_t i = 0; i < 2; ++i) held[i].assign(static_cast<std::size_t>(slots[i]), -1);
   // Panels pass in sequence, there and back: the one that is a round of slots away is not needed.
-  const auto take = [&](std::size_t matrix, int panel, std::int64_t lines, std::int64_t all) {
+  const auto take = [&](std::size_t matrix, int panel, std::int64_t lines, std::int64_t end) {
     const int slot = panel % slots[matrix];
-    int& there = held[matrix][static_cast<std::size_t>(slot)];
-    const bool loads = std::exchange(there, panel) != panel;
+    int& held_panel = held[matrix][static_cast<std::size_t>(slot)];
+    const bool loads = std::exchange(held_panel, panel) != panel;
     if (loads) {  // the last panel may be smaller
       plan.loaded_bytes +=
-          tiling.bytes(std::min(lines, all - panel * lines)) * static_cast<std::size_t>(tiling.k);
+          tiling.bytes(std::min(lines, end - panel * lines)) * static_cast<std::size_t>(tiling.k);
     }
     return Use{static_cast<int>(matrix), panel, slot, loads};
   };
@@ -122,14 +122,14 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
 
 TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
   const std::array<std::size_t, 3> bytes = slot_bytes(tiling);
-  const TileSlots all = all_slots(tiling);
+  const TileSlots most_slots = all_slots(tiling);
   // As many slots for one matrix as fit next to the others.
   const auto filled = [&](TileSlots slots, std::size_t matrix) {
     slots[matrix] = 0;
     const std::size_t used =
         std::inner_product(slots.begin(), slots.end(), bytes.begin(), std::size_t{0});
     const std::size_t fit = used < device_bytes ? (device_bytes - used) / bytes[matrix] : 0;
-    slots[matrix] = static_cast<int>(std::min(fit, static_cast<std::size_t>(all[matrix])));
+    slots[matrix] = static_cast<int>(std::min(fit, static_cast<std::size_t>(most_slots[matrix])));
     return slots;
   };
   const int least_tiles =

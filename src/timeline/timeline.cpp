@@ -14,7 +14,7 @@ std::vector<std::string> Engines::names() const {
   return names;
 }
 
-int Engines::of(const schedule::Task& task) const {
+int Engines::index_of(const schedule::Task& task) const {
   const int last = workers > 0 ? workers : copy_engines + 1;
   if (schedule::on_host(task.stage)) return last;
   if (workers > 0) return task.lane % workers;

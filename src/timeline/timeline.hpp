@@ -33,7 +33,7 @@ struct Engines {
   /// As in Timeline::engines.
   std::vector<std::string> names() const;
   /// Index of the engine that executes the task; the last one for tasks of the issuing thread.
-  int of(const schedule::Task& task) const;
+  int index_of(const schedule::Task& task) const;
 };
 
 /// Busy time of each engine in seconds; concurrent tasks count once.

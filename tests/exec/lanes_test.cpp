@@ -535,7 +535,7 @@ TYPED_TEST(LanesTest, KindsOfHostMemoryGiveTheSameData) {
     const bool runs = right_with<TypeParam>({}, {.host = word.value,
                                                  .ring_slots = 2,
                                                  .ring_bytes = 4096,
-                                                 .transfer = deck::copies_of(word.value)});
+                                                 .transfer = deck::copying_transfer(word.value)});
     const bool anywhere =
         word.value == deck::HostMemory::pinned || word.value == deck::HostMemory::pageable;
     EXPECT_EQ(runs, anywhere || !workload::is_host<TypeParam>);

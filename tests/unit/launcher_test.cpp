@@ -41,7 +41,7 @@ TEST(Launchers, SayWhichRankThisIs) {
     EXPECT_EQ(found.local_rank, has_local_rank ? std::optional(1) : std::nullopt) << row.name;
     EXPECT_EQ(found.local_ranks, has_local_size ? std::optional(4) : std::nullopt) << row.name;
     EXPECT_TRUE(found.several()) << row.name;
-    EXPECT_EQ(found.words(), has_size ? "8 ranks" : "several ranks") << row.name;
+    EXPECT_EQ(found.label(), has_size ? "8 ranks" : "several ranks") << row.name;
   }
 }
 

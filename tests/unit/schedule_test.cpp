@@ -140,7 +140,7 @@ TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
 TEST(Calls, AreThoseOfTheScheduleOnLittleData) {
   for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
     const Schedule s = small_schedule(increment(3, 6000), order, 2);
-    const Schedule calls = calls_of(s).value();
+    const Schedule calls = calls_only(s).value();
     EXPECT_EQ(text(calls), text(s));
     for (const Task& task : calls.tasks) {
       const auto& [begin, end, from, length] = piece_of(calls, uses(calls, task).front());
@@ -153,17 +153,17 @@ TEST(Calls, AreThoseOfTheScheduleOnLittleData) {
 TEST(Calls, HaveAUnitPerPieceAtLeastAndNoMoreThanThePiece) {
   deck::Deck wide = rowsum(3);
   wide.workload.columns = 2000;  // more than 4 KiB
-  EXPECT_EQ(calls_of(small_schedule(wide, Order::depth_first, 2)).value().cuts[0].pieces[1],
+  EXPECT_EQ(calls_only(small_schedule(wide, Order::depth_first, 2)).value().cuts[0].pieces[1],
             (Piece{.begin = 400, .end = 401}));
   const Schedule few = small_schedule(increment(3, 600), Order::depth_first, 2);
-  EXPECT_EQ(calls_of(few).value().cuts, few.cuts);
+  EXPECT_EQ(calls_only(few).value().cuts, few.cuts);
 }
 
 TEST(Calls, OnASectionHaveItsShape) {
   deck::Deck deck = increment(2, 8 * 40 * 2000);
   deck.workload.box = {.extent = {8, 40, 2000}, .array = {8, 50, 2500}};
   const Schedule s = small_schedule(deck, Order::depth_first, 2);
-  const Schedule calls = calls_of(s).value();
+  const Schedule calls = calls_only(s).value();
   for (TaskId id = 0; id < s.tasks.size(); ++id) {
     if (!is_copy(s.tasks[id].stage)) continue;
     const Region all = host_region(s, s.tasks[id]);
@@ -175,13 +175,13 @@ TEST(Calls, OnASectionHaveItsShape) {
   // The smallest: two rows, each of more than 4 KiB.
   deck = increment(1, 2 * 2000);
   deck.workload.box = {.extent = {1, 2, 2000}, .array = {1, 2, 2500}};
-  EXPECT_EQ(calls_of(small_schedule(deck, Order::depth_first, 1)).value().cuts[0].pieces[0],
+  EXPECT_EQ(calls_only(small_schedule(deck, Order::depth_first, 1)).value().cuts[0].pieces[0],
             (Piece{.begin = 0, .end = 2}));
 }
 
 TEST(Calls, WaitForNothingAndLeaveOutWhatTheHostDoes) {
   deck::Deck deck = increment(2);
-  EXPECT_THAT(text(calls_of(small_schedule(deck, Order::sequential, 4)).value()),
+  EXPECT_THAT(text(calls_only(small_schedule(deck, Order::sequential, 4)).value()),
               ElementsAre("h2d 0 L0", "kernel 0 L0", "d2h 0 L0"));
   for (const Stage stage : {Stage::host, Stage::fence, Stage::query, Stage::disturbance}) {
     Schedule s = small_schedule(deck, Order::by_engine, 8);
@@ -190,7 +190,7 @@ TEST(Calls, WaitForNothingAndLeaveOutWhatTheHostDoes) {
       for (TaskId& other : task->after) ++other;
       task->after.push_back(0);
     }
-    EXPECT_THAT(text(calls_of(s).value()),
+    EXPECT_THAT(text(calls_only(s).value()),
                 ElementsAre("h2d 0 L0", "kernel 0 L1 < 0", "d2h 0 L2 < 1",  //
                             "h2d 1 L0", "kernel 1 L1 < 3", "d2h 1 L2 < 4"));
   }
@@ -198,23 +198,23 @@ TEST(Calls, WaitForNothingAndLeaveOutWhatTheHostDoes) {
 
 TEST(Calls, StandForSchedulesThatTheModelPredictsCallByCall) {
   const Schedule s = small_schedule(increment(2), Order::by_engine, 8);
-  EXPECT_TRUE(calls_of(s));
+  EXPECT_TRUE(calls_only(s));
   Schedule other = s;
   other.mechanism = deck::Mechanism::graph;
-  EXPECT_FALSE(calls_of(other));
+  EXPECT_FALSE(calls_only(other));
   other.mechanism = deck::Mechanism::portable;
-  EXPECT_TRUE(calls_of(other));
+  EXPECT_TRUE(calls_only(other));
   for (const deck::HostMemory memory :
        {deck::HostMemory::pageable, deck::HostMemory::pageable_staged}) {
     other.host_memory = memory;
-    EXPECT_FALSE(calls_of(other));
+    EXPECT_FALSE(calls_only(other));
   }
   other = s;
   other.names.resize(other.tasks.size());
-  EXPECT_FALSE(calls_of(other));
+  EXPECT_FALSE(calls_only(other));
   other = s;
   other.tiling.emplace();
-  EXPECT_FALSE(calls_of(other));
+  EXPECT_FALSE(calls_only(other));
 }
 
 // The layout.

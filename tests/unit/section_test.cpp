@@ -132,7 +132,7 @@ TEST(Section, PartsOfAnArrayAreAllOfItInLimits) {
         array_of(padded ? padded_rows(4) : small_deck(WorkloadKind::rowsum, 1200, 4));
     for (const std::size_t most_bytes : {10U, 24U, 47U, 100U, 24U * 1200, 100000U}) {
       std::set<std::size_t> found;
-      for (const Region& part : parts_of(array, most_bytes)) {
+      for (const Region& part : regions_of(array, most_bytes)) {
         EXPECT_LE(part.bytes(), most_bytes);
         for_lines(part, 0, part.bytes(), [&](std::size_t place, std::size_t, std::size_t bytes) {
           for (std::size_t i = 0; i < bytes; ++i) EXPECT_TRUE(found.insert(place + i).second);
@@ -147,7 +147,7 @@ TEST(Section, PartsOfAnArrayOfPlanesAreAsManyPlanesAsFit) {
   const Array array = array_of(box_deck({{5, 3, 6}, {5, 7, 8}, {}}, 1));  // planes of 3 * 24 bytes
   const auto planes = [&](std::size_t most_bytes) {
     std::vector<std::size_t> found;
-    for (const Region& part : parts_of(array, most_bytes)) found.push_back(part.planes);
+    for (const Region& part : regions_of(array, most_bytes)) found.push_back(part.planes);
     return found;
   };
   EXPECT_THAT(planes(72), testing::ElementsAre(1, 1, 1, 1, 1));
