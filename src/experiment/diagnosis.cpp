@@ -16,7 +16,7 @@ namespace {
 using schedule::Stage;
 
 /// Number of engines with tasks on a device with two copy engines.
-int stages_of(const schedule::Schedule& schedule) {
+int engine_count(const schedule::Schedule& schedule) {
   std::set<int> engines;
   for (const schedule::Task& task : schedule.tasks) {
     if (!schedule::on_host(task.stage)) engines.insert(timeline::Engines().index_of(task));
@@ -26,7 +26,7 @@ int stages_of(const schedule::Schedule& schedule) {
 
 /// The number of groups of tasks that do not need each other: operations of chunks; in a list,
 /// which has no chunks, tasks, which alone are numbered.
-int chains_of(const schedule::Schedule& schedule) {
+int chain_count(const schedule::Schedule& schedule) {
   std::set<std::tuple<int, int, int>> chains;
   for (const schedule::Task& task : schedule.tasks) {
     if (!schedule::on_host(task.stage)) chains.insert({task.chunk, task.op, task.number});
@@ -58,7 +58,7 @@ double lane_s(const schedule::Schedule& schedule, const model::Rates& rates) {
 
 /// Input of the diagnoses.
 struct Evidence {
-  const Run& run;
+  const Run& measured;
   const schedule::Schedule& schedule;
   const Conditions& conditions;
   model::Rates rates = {};
@@ -81,7 +81,7 @@ struct Evidence {
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
   /// Whether the deck lists the tasks, instead of cutting chunks.
   bool listed() const { return !schedule.names.empty(); }
-  bool is_auto() const { return run.order == deck::Order::automatic; }
+  bool is_auto() const { return measured.order == deck::Order::automatic; }
   /// What helps if there are too many chunks, or too few of them for this order.
   const char* remedy(bool too_many) const {
     if (is_auto()) return "";  // it chose both
@@ -96,38 +96,40 @@ struct Evidence {
   bool host_runs_tasks() const { return !gpu() && schedule.mechanism == deck::Mechanism::portable; }
 };
 
-Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
-  Evidence of{.run = run,
-              .schedule = run.schedule,
-              .conditions = conditions,
-              .traffic = schedule::traffic(run.schedule),
-              .drift = results::value(deck::Metric::drift, run, pointers(runs))};
-  const auto efficiency = results::value(deck::Metric::overlap_efficiency, run,
-                                         pointers(runs));  // empty for the baseline
-  if (!run.rates || !run.bounds || !efficiency) return of;
-  of.compared = true;
-  of.rates = *run.rates;
-  of.bounds = *run.bounds;
-  of.time_s = results::time_s(run).median;
+Evidence evidence_of(const Run& measured, const std::vector<Run>& runs,
+                     const Conditions& conditions) {
+  const results::Runs run_pointers = pointers(runs);
+  Evidence run{.measured = measured,
+               .schedule = measured.schedule,
+               .conditions = conditions,
+               .traffic = schedule::traffic(measured.schedule),
+               .drift = results::value(deck::Metric::drift, measured, run_pointers)};
+  const auto efficiency = results::value(deck::Metric::overlap_efficiency, measured, run_pointers);
+  if (!measured.rates || !measured.bounds || !efficiency) return run;  // the baseline has none
+  run.compared = true;
+  run.rates = *measured.rates;
+  run.bounds = *measured.bounds;
+  run.time_s = results::time_s(measured).median;
   // Rates are measured after the runs: nothing takes longer than it did.
-  of.waits_s = std::min(of.bounds.schedule_bound_s, of.time_s);
-  of.copies_s = of.rates.h2d_s + of.rates.d2h_s;
+  run.waits_s = std::min(run.bounds.schedule_bound_s, run.time_s);
+  run.copies_s = run.rates.h2d_s + run.rates.d2h_s;
   const auto& [workers, copy_engines] = conditions.engines;
   if (workers > 0) {
-    of.busiest_s = (of.copies_s + of.rates.kernel_s) / std::min(workers, of.schedule.lanes);
-    of.lane_s = std::min(lane_s(run.schedule, of.rates), of.time_s);
+    run.busiest_s = (run.copies_s + run.rates.kernel_s) / std::min(workers, run.schedule.lanes);
+    run.lane_s = std::min(lane_s(measured.schedule, run.rates), run.time_s);
   } else {
-    const double both_s = copy_engines == 1 ? of.copies_s : of.rates.both_s;
-    of.busiest_s = std::max({of.rates.kernel_s, both_s, of.rates.h2d_s, of.rates.d2h_s});
+    const double both_s = copy_engines == 1 ? run.copies_s : run.rates.both_s;
+    run.busiest_s = std::max({run.rates.kernel_s, both_s, run.rates.h2d_s, run.rates.d2h_s});
   }
   // Kernels may share the device; the host may be busier than it.
-  of.busiest_s = std::max(std::min(of.busiest_s, of.waits_s), of.bounds.bound_s);
-  of.wanted_lanes = std::min(of.gpu() ? stages_of(run.schedule) : workers, chains_of(run.schedule));
-  const auto potential = results::overlap_potential(run, pointers(runs));
-  of.nothing_to_hide = potential && *potential < results::least_potential;
-  of.good = efficiency->median >= good_efficiency;
-  of.beyond_schedule = of.time_s > 1.03 * of.bounds.schedule_bound_s;
-  return of;
+  run.busiest_s = std::max(std::min(run.busiest_s, run.waits_s), run.bounds.bound_s);
+  run.wanted_lanes = std::min(run.gpu() ? engine_count(measured.schedule) : workers,
+                              chain_count(measured.schedule));
+  const auto potential = results::overlap_potential(measured, run_pointers);
+  run.nothing_to_hide = potential && *potential < results::least_potential;
+  run.good = efficiency->median >= good_efficiency;
+  run.beyond_schedule = run.time_s > 1.03 * run.bounds.schedule_bound_s;
+  return run;
 }
 
 using Found = std::optional<Finding>;
@@ -137,10 +139,10 @@ Found found(std::string text, std::map<std::string, double> evidence = {}) {
 }
 
 /// Not a defect: copies no longer matter.
-Found kernel_bound(const Evidence& of) {
-  if (of.bounds.limit != "SM" || !(of.nothing_to_hide || of.good)) return {};
-  if (of.traffic.h2d + of.traffic.d2h == 0) return {};
-  const double part = std::min(1.0, of.bounds.bound_s / of.time_s);  // together they are faster
+Found kernel_bound(const Evidence& run) {
+  if (run.bounds.limit != "SM" || !(run.nothing_to_hide || run.good)) return {};
+  if (run.traffic.h2d + run.traffic.d2h == 0) return {};
+  const double part = std::min(1.0, run.bounds.bound_s / run.time_s);  // together they are faster
   return found(fmt::format("kernels alone take {:.0f} % of the time: faster copies would change "
                            "nothing",
                            100 * part),
@@ -148,10 +150,10 @@ Found kernel_bound(const Evidence& of) {
 }
 
 /// Also relevant if slow copies leave nothing to hide behind them.
-Found pageable_memory(const Evidence& of) {
-  const bool pageable = of.schedule.host_memory == deck::HostMemory::pageable;
-  if (!of.gpu() || !pageable || of.copies_s <= 0) return {};
-  const double rate = static_cast<double>(of.traffic.h2d + of.traffic.d2h) / of.copies_s * 1e-9;
+Found pageable_memory(const Evidence& run) {
+  const bool pageable = run.schedule.host_memory == deck::HostMemory::pageable;
+  if (!run.gpu() || !pageable || run.copies_s <= 0) return {};
+  const double rate = static_cast<double>(run.traffic.h2d + run.traffic.d2h) / run.copies_s * 1e-9;
   return found(fmt::format("pageable host memory: copies are staged at {} GB/s and block the "
                            "host; set memory.host: pinned",
                            base::format_number(rate)),
@@ -159,71 +161,71 @@ Found pageable_memory(const Evidence& of) {
 }
 
 /// The slots are filled and drained in the order of issue, by threads that memory may slow.
-Found staging_ring(const Evidence& of) {
-  if (!of.beyond_schedule || !of.run.staging) return {};
-  const auto& [fill_s, drain_s, threads] = *of.run.staging;
-  const double part = std::min(1.0, (fill_s + drain_s) / of.time_s);
-  return found(fmt::format("staging ring: its {} {} {:.0f} % of the time, and lanes wait until "
-                           "their slots are filled; {}set memory.host: pinned if the arrays fit",
-                           base::counted(threads, "thread"), threads == 1 ? "copies" : "copy",
-                           100 * part,
-                           deck::row_of(of.run.order).lanes ? "use the order by_engine, or " : ""),
-               {{"part_of_time", part}, {"threads", threads}});
+Found staging_ring(const Evidence& run) {
+  if (!run.beyond_schedule || !run.measured.staging) return {};
+  const auto& [fill_s, drain_s, threads] = *run.measured.staging;
+  const double part = std::min(1.0, (fill_s + drain_s) / run.time_s);
+  return found(
+      fmt::format("staging ring: its {} {} {:.0f} % of the time, and lanes wait until "
+                  "their slots are filled; {}set memory.host: pinned if the arrays fit",
+                  base::counted(threads, "thread"), threads == 1 ? "copies" : "copy", 100 * part,
+                  deck::row_of(run.measured.order).lanes ? "use the order by_engine, or " : ""),
+      {{"part_of_time", part}, {"threads", threads}});
 }
 
-Found launch_blocking(const Evidence& of) {
-  const auto& setting = of.conditions.launch_blocking;
-  if (!of.beyond_schedule || !of.gpu() || !setting || setting->value != 1) return {};
+Found launch_blocking(const Evidence& run) {
+  const auto& setting = run.conditions.launch_blocking;
+  if (!run.beyond_schedule || !run.gpu() || !setting || setting->value != 1) return {};
   return found(setting->name + "=1: the host waits for every kernel; unset it");
 }
 
-Found tool_loaded(const Evidence& of) {
-  if (!of.beyond_schedule || !of.conditions.tool_loaded) return {};
+Found tool_loaded(const Evidence& run) {
+  if (!run.beyond_schedule || !run.conditions.tool_loaded) return {};
   return found("a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS");
 }
 
-Found blocking_tasks(const Evidence& of) {
-  if (!of.host_runs_tasks()) return {};
+Found blocking_tasks(const Evidence& run) {
+  if (!run.host_runs_tasks()) return {};
   return found(
       "issue.mechanism: portable on a host back end: each task blocks the host, and lanes never "
       "overlap; set issue.mechanism: streams");
 }
 
-Found uneven_lanes(const Evidence& of) {
-  const bool turns = deck::row_of(of.run.order).lanes;  // chunks go to the lanes in turn
+Found uneven_lanes(const Evidence& run) {
+  const bool turns = deck::row_of(run.measured.order).lanes;  // chunks go to the lanes in turn
   const std::string remedy =
-      of.is_auto()                  ? ""
-      : of.listed()                 ? "; spread the tasks evenly"
-      : turns && of.schedule.tiling ? "; set smaller workload.tile_m and tile_n"
+      run.is_auto()                  ? ""
+      : run.listed()                 ? "; spread the tasks evenly"
+      : turns && run.schedule.tiling ? "; set smaller workload.tile_m and tile_n"
       : turns ? fmt::format("; set chunks.count to a multiple of {}, all of one size",
-                            of.schedule.lanes)
+                            run.schedule.lanes)
               : "; use an order that spreads its work over the lanes evenly";
-  if (of.host_runs_tasks() || of.lane_s - of.busiest_s <= of.half_s()) return {};
+  if (run.host_runs_tasks() || run.lane_s - run.busiest_s <= run.half_s()) return {};
   return found(fmt::format("uneven lanes: the busiest of {} lanes works {}, an equal share is {}{}",
-                           of.schedule.lanes, base::format_seconds(of.lane_s),
-                           base::format_seconds(of.busiest_s), remedy),
-               {{"lane_s", of.lane_s}, {"share_s", of.busiest_s}});
+                           run.schedule.lanes, base::format_seconds(run.lane_s),
+                           base::format_seconds(run.busiest_s), remedy),
+               {{"lane_s", run.lane_s}, {"share_s", run.busiest_s}});
 }
 
-Found few_lanes(const Evidence& of) {
-  const int lanes = of.schedule.lanes;
-  if (lanes >= of.wanted_lanes || of.is_auto() || of.host_runs_tasks()) return {};
+Found few_lanes(const Evidence& run) {
+  const int lanes = run.schedule.lanes;
+  if (lanes >= run.wanted_lanes || run.is_auto() || run.host_runs_tasks()) return {};
   const std::string pieces =
-      of.listed() ? "the tasks of a list" : base::counted(of.schedule.chunks, "chunk");
+      run.listed() ? "the tasks of a list" : base::counted(run.schedule.chunks, "chunk");
   const std::string remedy =
-      deck::is_one_stream(of.schedule.streams) ? "set issue.streams: own"
-      : of.listed() ? fmt::format("spread the tasks over {} lanes or more", of.wanted_lanes)
-      : deck::row_of(of.run.order).lanes
-          ? fmt::format("set issue.lanes: {} or more", of.wanted_lanes)
+      deck::is_one_stream(run.schedule.streams) ? "set issue.streams: own"
+      : run.listed() ? fmt::format("spread the tasks over {} lanes or more", run.wanted_lanes)
+      : deck::row_of(run.measured.order).lanes
+          ? fmt::format("set issue.lanes: {} or more", run.wanted_lanes)
           : "use an order with more lanes";
   return found(fmt::format("{} for {}: at most {} {} at once; {}", base::counted(lanes, "lane"),
                            pieces, lanes, lanes == 1 ? "task runs" : "tasks run", remedy),
-               {{"lanes", lanes}, {"wanted", of.wanted_lanes}});
+               {{"lanes", lanes}, {"wanted", run.wanted_lanes}});
 }
 
-Found default_stream(const Evidence& of) {
+Found default_stream(const Evidence& run) {
   const auto tasks =
-      std::count_if(of.schedule.tasks.begin(), of.schedule.tasks.end(),
+      std::count_if(run.schedule.tasks.begin(), run.schedule.tasks.end(),
                     [](const schedule::Task& task) { return task.stage == Stage::default_stream; });
   if (tasks == 0) return {};
   return found(fmt::format("{} {} in the default stream, which waits for all earlier tasks and "
@@ -232,33 +234,33 @@ Found default_stream(const Evidence& of) {
                {{"tasks", static_cast<double>(tasks)}});
 }
 
-Found few_connections(const Evidence& of) {
-  const auto& setting = of.conditions.max_connections;
-  if (!of.beyond_schedule || !of.gpu() || !setting || setting->value >= of.schedule.lanes) {
+Found few_connections(const Evidence& run) {
+  const auto& setting = run.conditions.max_connections;
+  if (!run.beyond_schedule || !run.gpu() || !setting || setting->value >= run.schedule.lanes) {
     return {};
   }
   const auto& [name, queues] = *setting;
   constexpr int most = 32;  // that CUDA accepts
   const std::string remedy =
-      queues < most ? fmt::format("set {} to {}", name, std::min(of.schedule.lanes, most))
+      queues < most ? fmt::format("set {} to {}", name, std::min(run.schedule.lanes, most))
                     : fmt::format("use at most {} lanes", most);
-  return found(fmt::format("{} lanes share {} and block each other; {}", of.schedule.lanes,
+  return found(fmt::format("{} lanes share {} and block each other; {}", run.schedule.lanes,
                            base::counted(queues, "queue"), remedy),
-               {{"queues", static_cast<double>(queues)}, {"lanes", of.schedule.lanes}});
+               {{"queues", static_cast<double>(queues)}, {"lanes", run.schedule.lanes}});
 }
 
-Found small_chunks(const Evidence& of) {
-  if (of.busiest_s - of.bounds.bound_s > of.half_s()) {
+Found small_chunks(const Evidence& run) {
+  if (run.busiest_s - run.bounds.bound_s > run.half_s()) {
     return found(fmt::format("small chunks: the busiest engine needs {} for them, but {} for all "
                              "data at once{}",
-                             base::format_seconds(of.busiest_s),
-                             base::format_seconds(of.bounds.bound_s), of.remedy(true)),
-                 {{"chunks_s", of.busiest_s}, {"whole_s", of.bounds.bound_s}});
+                             base::format_seconds(run.busiest_s),
+                             base::format_seconds(run.bounds.bound_s), run.remedy(true)),
+                 {{"chunks_s", run.busiest_s}, {"whole_s", run.bounds.bound_s}});
   }
-  if (!of.run.traced) return {};
-  const std::vector<double> busy_s = timeline::busy_s(*of.run.traced);
+  if (!run.measured.traced) return {};
+  const std::vector<double> busy_s = timeline::busy_s(*run.measured.traced);
   const auto busiest = std::max_element(busy_s.begin(), busy_s.end() - 1);  // the host is last
-  std::vector<timeline::Span> spans = of.run.traced->spans;
+  std::vector<timeline::Span> spans = run.measured.traced->spans;
   std::erase_if(spans, [engine = busiest - busy_s.begin()](const timeline::Span& span) {
     return span.engine != engine;
   });
@@ -273,35 +275,35 @@ Found small_chunks(const Evidence& of) {
   return found(fmt::format("small chunks: the busiest engine idles {:.0f} % of its time in {} gaps "
                            "of {} on average{}",
                            100 * gaps_s / span_s, gaps, base::format_seconds(gaps_s / gaps),
-                           of.remedy(true)),
+                           run.remedy(true)),
                {{"gaps", gaps}, {"gaps_s", gaps_s}});
 }
 
-Found waits(const Evidence& of) {
-  const double bound_s = of.bounds.schedule_bound_s;
-  const double explained_s = std::max(of.busiest_s, of.lane_s);
-  if (of.schedule.lanes < of.wanted_lanes || of.host_runs_tasks()) return {};
-  if (of.waits_s - explained_s <= of.half_s()) return {};
+Found waits(const Evidence& run) {
+  const double bound_s = run.bounds.schedule_bound_s;
+  const double explained_s = std::max(run.busiest_s, run.lane_s);
+  if (run.schedule.lanes < run.wanted_lanes || run.host_runs_tasks()) return {};
+  if (run.waits_s - explained_s <= run.half_s()) return {};
   return found(fmt::format("engines wait for each other, at the start and the end, possibly in "
                            "between: this order of these chunks takes at least {}, the busiest "
                            "engine only {}{}",
                            base::format_seconds(bound_s), base::format_seconds(explained_s),
-                           of.remedy(false)),
+                           run.remedy(false)),
                {{"schedule_bound_s", bound_s}, {"busiest_s", explained_s}});
 }
 
-Found one_copy_engine(const Evidence& of) {
-  const bool both = of.traffic.h2d > 0 && of.traffic.d2h > 0;
-  if (!of.gpu() || of.conditions.engines.copy_engines != 1 || !both) return {};
-  const double copies_s = std::min(of.copies_s, of.time_s);  // measured after the runs
+Found one_copy_engine(const Evidence& run) {
+  const bool both_ways = run.traffic.h2d > 0 && run.traffic.d2h > 0;
+  if (!run.gpu() || run.conditions.engines.copy_engines != 1 || !both_ways) return {};
+  const double copies_s = std::min(run.copies_s, run.time_s);  // measured after the runs
   return found(fmt::format("one copy engine: copies of both directions occupy it for {} of {}",
-                           base::format_seconds(copies_s), base::format_seconds(of.time_s)),
-               {{"copies_s", copies_s}, {"time_s", of.time_s}});
+                           base::format_seconds(copies_s), base::format_seconds(run.time_s)),
+               {{"copies_s", copies_s}, {"time_s", run.time_s}});
 }
 
-Found narrow_link(const Evidence& of) {
-  if (!of.gpu()) return {};
-  const base::DeviceInfo& device = *of.conditions.device;
+Found narrow_link(const Evidence& run) {
+  if (!run.gpu()) return {};
+  const base::DeviceInfo& device = *run.conditions.device;
   const auto below = [](std::optional<int> now, std::optional<int> most) {
     return now && most && *now < *most;
   };
@@ -321,18 +323,18 @@ Found narrow_link(const Evidence& of) {
       {{"gen", device.pcie_gen.value_or(0)}, {"width", device.pcie_width.value_or(0)}});
 }
 
-Found drifting(const Evidence& of) {
-  if (!of.drift || (of.drift->lo <= least_drift && of.drift->hi >= -least_drift)) return {};
+Found drifting(const Evidence& run) {
+  if (!run.drift || (run.drift->lo <= least_drift && run.drift->hi >= -least_drift)) return {};
   return found(fmt::format("the time drifts: {:+.1f} % from the first third of the repetitions to "
                            "the last ({:+.1f} .. {:+.1f} %); raise measure.warmup, or look for "
                            "what heats, throttles or shares the machine",
-                           100 * of.drift->median, 100 * of.drift->lo, 100 * of.drift->hi),
-               {{"drift", of.drift->median}});
+                           100 * run.drift->median, 100 * run.drift->lo, 100 * run.drift->hi),
+               {{"drift", run.drift->median}});
 }
 
 /// Single slow repetitions do not count: they hardly change the median.
-Found unsteady(const Evidence& of) {
-  std::vector<double> times_s = of.run.samples_s;
+Found unsteady(const Evidence& run) {
+  std::vector<double> times_s = run.measured.samples_s;
   if (times_s.size() < 4) return {};
   std::ranges::sort(times_s);
   const std::size_t quarter = times_s.size() / 4;
@@ -346,8 +348,8 @@ Found unsteady(const Evidence& of) {
 }
 
 /// The interval of a prediction covers the spread of the figures behind it.
-Found uncertain(const Evidence& of) {
-  const auto uncertainty = results::uncertainty(of.run);
+Found uncertain(const Evidence& run) {
+  const auto uncertainty = results::uncertainty(run.measured);
   if (!uncertainty || *uncertainty <= most_uncertain) return {};
   return found(fmt::format("uncertain prediction (±{:.0f} %): the figures behind it varied while "
                            "they were measured; measure again on a quiet machine",
@@ -357,13 +359,12 @@ Found uncertain(const Evidence& of) {
 
 /// Makes the bounds, and every criterion on them, doubtful. Kernels that share the device, or find
 /// their data in a cache, may be faster than alone.
-Found below_bound(const Evidence& of) {
+Found below_bound(const Evidence& run) {
   constexpr double noise = 0.03;
-  if (!of.run.bounds || of.run.bounds->limit == "SM" || of.run.bounds->limit == "workers") {
-    return {};
-  }
-  const double bound_s = of.run.bounds->bound_s;
-  const base::Summary time = results::time_s(of.run);
+  const auto& bounds = run.measured.bounds;
+  if (!bounds || bounds->limit == "SM" || bounds->limit == "workers") return {};
+  const double bound_s = bounds->bound_s;
+  const base::Summary time = results::time_s(run.measured);
   if (time.hi >= (1 - noise) * bound_s) return {};
   return found(fmt::format("faster than its bound of {}: the rates behind the bounds were measured "
                            "while the machine was slower; measure again on a quiet machine",
@@ -424,15 +425,15 @@ bool is_noise(std::string_view cause) {
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions) {
   std::vector<Finding> findings;
-  const Evidence of = evidence_of(run, runs, conditions);
+  const Evidence evidence = evidence_of(run, runs, conditions);
   const auto applies = [&](When when) {
-    if (when == When::any_run || !of.compared) return when == When::any_run;
-    if (when == When::not_good) return of.nothing_to_hide || !of.good;
-    return when == When::always || (!of.nothing_to_hide && !of.good);
+    if (when == When::any_run || !evidence.compared) return when == When::any_run;
+    if (when == When::not_good) return evidence.nothing_to_hide || !evidence.good;
+    return when == When::always || (!evidence.nothing_to_hide && !evidence.good);
   };
   for (const Diagnosis& diagnosis : diagnoses) {
     if (!applies(diagnosis.when)) continue;
-    if (Found finding = diagnosis.look(of)) {
+    if (Found finding = diagnosis.look(evidence)) {
       finding->cause = diagnosis.cause;
       findings.push_back(*std::move(finding));
     }

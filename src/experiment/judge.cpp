@@ -41,13 +41,13 @@ void predict_again(std::vector<Run>& runs, const model::Device& device, Choices&
   for (Run& run : runs) {
     if (!run.chunk_issue_s) continue;
     const base::Summary& chunk_s = *run.chunk_issue_s;
-    model::Device now = device;
-    now.host = model::with_chunk_s(device.host, chunk_s.median);
+    model::Device updated = device;
+    updated.host = model::with_chunk_s(device.host, chunk_s.median);
     constexpr int enough = 6;  // for an interval
-    if (now.spread && chunk_s.n >= enough) {
-      now.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
+    if (updated.spread && chunk_s.n >= enough) {
+      updated.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
     }
-    predict(run, now, [] {});  // not to be interrupted: what was measured would be lost
+    predict(run, updated, [] {});  // not to be interrupted: what was measured would be lost
     measured.push_back(chunk_s.median);
   }
   if (measured.empty()) return;
@@ -81,8 +81,8 @@ std::string places(const deck::Criterion& criterion) {
 }
 
 /// Checks of a criterion for an order or the device, before they are applied.
-std::vector<Check> limits(const deck::Criterion& criterion, std::optional<deck::Order> order,
-                          const References& references) {
+std::vector<Check> checks_for(const deck::Criterion& criterion, std::optional<deck::Order> order,
+                              const References& references) {
   Check check{.metric = criterion.metric, .order = order};
   if (criterion.reference) return {referenced(check, criterion, references)};
   std::vector<Check> checks;
@@ -142,20 +142,20 @@ Json keys_of(const std::vector<deck::Point>& points, const results::Result& resu
   if (!result.sweeps()) return keys;
   std::size_t least = keys.flatten().size();
   for (const deck::Point& point : points) {
-    Json others = deck::resolved(point.deck);
-    const std::size_t size = others.flatten().size();
+    Json point_keys = deck::resolved(point.deck);
+    const std::size_t size = point_keys.flatten().size();
     if (size >= least) continue;
     least = size;
-    keys = std::move(others);
+    keys = std::move(point_keys);
   }
   Json& sweep = keys["sweep"] = Json::object();
   for (const results::Axis& axis : result.axes()) {
     Json& values = sweep[axis.key] = Json::array();
     for (const results::Axis::Value& value : axis.values) {
-      const auto at = std::ranges::find_if(result.points, [&](const results::Point& other) {
+      const auto found = std::ranges::find_if(result.points, [&](const results::Point& other) {
         return other.text.at(axis.key) == value.text;
       });
-      values.push_back(at->values.at(axis.key));
+      values.push_back(found->values.at(axis.key));
     }
   }
   return keys;
@@ -168,7 +168,7 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const References& references, bool on_gpu) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr base::Summary unknown = {.median = nan, .min = nan, .max = nan, .lo = nan, .hi = nan};
-  const results::Runs all = results::pointers(runs);
+  const results::Runs run_pointers = results::pointers(runs);
   std::vector<Check> checks;
   const auto add = [&](const deck::Criterion& criterion, const results::Run* run,
                        const base::Summary& value, const std::string& reason) {
@@ -176,7 +176,7 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
     const bool holds =
         predicted_for.empty() ? criterion.holds_here(on_gpu) : criterion.holds_for(predicted_for);
     const auto order = run != nullptr ? std::optional(run->order) : std::nullopt;
-    for (Check& check : limits(criterion, order, references)) {
+    for (Check& check : checks_for(criterion, order, references)) {
       check.device = predicted_for;
       check.value = value;
       if (check.reason.empty()) check.reason = reason;
@@ -207,10 +207,10 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
         continue;
       if (!run.device.empty()) {
         if (criterion.where.empty()) continue;
-        const auto value = results::predicted(metric, run, all);
+        const auto value = results::predicted(metric, run, run_pointers);
         add(criterion, &run, value.value_or(unknown), value ? "" : "it is not predicted");
       } else if (const auto& value = run.value(metric)) {
-        add(criterion, &run, *value, results::unjudgeable(metric, run, all));
+        add(criterion, &run, *value, results::unjudgeable(metric, run, run_pointers));
       } else if (run.ran()) {
         add(criterion, &run, unknown, missing);
       }
@@ -308,8 +308,8 @@ void conclude(Part& part, base::ExitCode code) {
   part.point.reasons = std::move(reasons);
   part.point.ended_by = part.error;
   if (part.interrupted && part.error.empty()) {
-    const bool all = part.ran() || !part.point.values.empty();
-    part.point.ended_by = all ? "interrupted" : "interrupted before a repetition was complete";
+    const bool begun = part.ran() || !part.point.values.empty();
+    part.point.ended_by = begun ? "interrupted" : "interrupted before a repetition was complete";
   }
 }
 

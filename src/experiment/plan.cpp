@@ -32,7 +32,7 @@ void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, de
 }
 
 /// Description of a candidate.
-std::string words(const model::Candidate& c) {
+std::string candidate_text(const model::Candidate& c) {
   return fmt::format(
       "{} with {} on {}{}{}{}", deck::to_string(c.order), base::counted(c.chunks, "chunk"),
       base::counted(c.lanes, "lane"),
@@ -70,8 +70,8 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
 
 void share_with_host(Facts& facts, const deck::Deck& deck, double flops_per_s, bool on_host) {
   const std::optional<double>& share = deck.workload.host_share;
-  const auto choose = [&](const std::string& words) {
-    facts.choices.emplace_back("host share", words);
+  const auto choose = [&](const std::string& choice) {
+    facts.choices.emplace_back("host share", choice);
   };
   if (!share && on_host) return choose("none: the device is the host itself");
   Draft draft = experiment::draft(deck, facts);  // with the tiles that the deck asks for
@@ -202,15 +202,15 @@ void predict(Case& planned, const model::Device& device, const std::function<voi
 static void require_few_tasks(const deck::Deck& deck, const schedule::Costs& costs,
                               const schedule::Layout& layout) {
   const std::int64_t chunks = layout.chunks_per_iteration;
-  std::int64_t of_chunk = costs.ops;
-  for (const schedule::Array& array : costs.arrays) of_chunk += array.to_device + array.to_host;
+  std::int64_t chunk_tasks = costs.ops;
+  for (const schedule::Array& array : costs.arrays) chunk_tasks += array.to_device + array.to_host;
   std::int64_t tasks = 0;
   for (const deck::Order order : deck.issue.orders) {
     const bool baseline = order == deck::Order::sequential;
     const std::int64_t pieces = (baseline && !layout.out_of_core ? 1 : chunks) * costs.iterations;
-    tasks += pieces * of_chunk;
-    if (deck.disturb && !baseline) tasks += pieces * of_chunk + deck.disturb->times;
-    if (deck.host_work) tasks += pieces * of_chunk + pieces;
+    tasks += pieces * chunk_tasks;
+    if (deck.disturb && !baseline) tasks += pieces * chunk_tasks + deck.disturb->times;
+    if (deck.host_work) tasks += pieces * chunk_tasks + pieces;
   }
   if (tasks <= deck::most_tasks) return;
   const bool iterates = costs.iterations > chunks;
@@ -251,23 +251,23 @@ static Plan predicted_plan(const deck::Point& point, const Facts& facts) {
 }
 
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices) {
-  Plan all;
+  Plan plan;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     Facts facts = facts_of(point.deck, devices[i]);
     facts.device_name = devices[i].name;
     for (auto& choice : facts.choices) choice.first += " on " + facts.device_name;
-    Plan one = predicted_plan(point, facts);
-    for (Case& predicted : one.cases) predicted.target = static_cast<int>(i);
+    Plan next = predicted_plan(point, facts);
+    for (Case& predicted : next.cases) predicted.target = static_cast<int>(i);
     if (i == 0) {
-      all = std::move(one);
+      plan = std::move(next);
       continue;
     }
-    std::ranges::move(one.cases, std::back_inserter(all.cases));
-    std::ranges::move(one.choices, std::back_inserter(all.choices));
+    std::ranges::move(next.cases, std::back_inserter(plan.cases));
+    std::ranges::move(next.choices, std::back_inserter(plan.choices));
   }
-  const auto add = [&](const char* key, auto value, auto as) {
-    all.choices.emplace_back(
-        key, fmt::format("{}: predicted as {}", deck::to_string(value), deck::to_string(as)));
+  const auto add = [&](const char* key, auto value, auto substitute) {
+    plan.choices.emplace_back(key, fmt::format("{}: predicted as {}", deck::to_string(value),
+                                               deck::to_string(substitute)));
   };
   if (point.deck.issue.mechanism == deck::Mechanism::graph) {
     add("issue.mechanism", deck::Mechanism::graph, deck::Mechanism::streams);
@@ -275,21 +275,21 @@ Plan predictions(const deck::Point& point, const std::vector<model::Device>& dev
   if (point.deck.memory.host == deck::HostMemory::pageable_staged) {
     add("memory.host", point.deck.memory.host, deck::HostMemory::pinned);
   }
-  return all;
+  return plan;
 }
 
 std::vector<model::Candidate> candidates(const deck::Deck& deck, const Facts& facts) {
-  const Draft known = draft(deck, facts);
-  return model::search(deck, known.costs, *facts.device, facts.free_bytes, known.lanes);
+  const Draft draft = experiment::draft(deck, facts);
+  return model::search(deck, draft.costs, *facts.device, facts.free_bytes, draft.lanes);
 }
 
 std::string why(const std::vector<Tried>& tried) {
   const auto& [best, best_s] = tried.front();
   std::string text =
-      fmt::format("{}, fastest of {} tried: {}, predicted {}", words(best), tried.size(),
+      fmt::format("{}, fastest of {} tried: {}, predicted {}", candidate_text(best), tried.size(),
                   format_seconds(best_s), format_seconds(best.predicted_s));
   if (tried.size() > 1) {
-    text += fmt::format("; next: {}, {:+.1f} %", words(tried[1].first),
+    text += fmt::format("; next: {}, {:+.1f} %", candidate_text(tried[1].first),
                         100 * (tried[1].second / best_s - 1));
   }
   return text;
@@ -301,14 +301,14 @@ std::string why(const std::vector<model::Candidate>& candidates) {
     return best.predicted_s > 0 ? 100 * seconds / best.predicted_s : 0;
   };
   std::string text =
-      fmt::format("{}, predicted {}, of which {} is busy {:.0f} %", words(best),
+      fmt::format("{}, predicted {}, of which {} is busy {:.0f} %", candidate_text(best),
                   format_seconds(best.predicted_s), best.busiest, percent(best.busy_s));
-  const auto other = std::find_if(candidates.begin(), candidates.end(), [&](const auto& c) {
+  const auto next = std::find_if(candidates.begin(), candidates.end(), [&](const auto& c) {
     return c.order != best.order && c.order != deck::Order::sequential;
   });
-  if (other != candidates.end()) {
-    text += fmt::format("; next order: {}, {:+.1f} %", words(*other),
-                        percent(other->predicted_s - best.predicted_s));
+  if (next != candidates.end()) {
+    text += fmt::format("; next order: {}, {:+.1f} %", candidate_text(*next),
+                        percent(next->predicted_s - best.predicted_s));
   }
   return text;
 }

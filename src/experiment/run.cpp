@@ -8,12 +8,12 @@ namespace {
 
 results::Timeline timeline_of(const schedule::Schedule& schedule,
                               const timeline::Timeline& timeline) {
-  results::Timeline all;
+  results::Timeline tasks;
   for (schedule::TaskId id = 0; id < timeline.spans.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     const timeline::Span& span = timeline.spans[id];
     const schedule::Array* const array = schedule::copied_array(schedule, task);
-    results::Task& entry = all.emplace_back();
+    results::Task& entry = tasks.emplace_back();
     entry.task = id;
     if (!schedule.names.empty()) entry.name = schedule.names[id];
     entry.stage = task.stage;
@@ -27,7 +27,7 @@ results::Timeline timeline_of(const schedule::Schedule& schedule,
     entry.after.assign(task.after.begin(), task.after.end());
     entry.blocking = task.blocking;
   }
-  return all;
+  return tasks;
 }
 
 /// Distance between kept values at this number.

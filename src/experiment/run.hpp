@@ -20,6 +20,7 @@ using results::GraphCosts;
 using results::HealthPoint;
 using results::HealthRecord;
 using results::name;
+using results::pointers;
 using results::StagingCosts;
 using results::ThrottledTime;
 using results::Verdict;
@@ -64,14 +65,6 @@ void set_schedule(Case& planned, schedule::Schedule schedule);
 
 /// The runs as results: with timelines, series and predictions as files hold them.
 results::Run finished(const Run& run);
-
-/// Runs to compare with each other.
-template <class T>
-results::Runs pointers(const std::vector<T>& runs) {
-  results::Runs all;
-  for (const T& run : runs) all.push_back(&run);
-  return all;
-}
 
 /// Floating-point operations of a matrix product, including tiles of the host; 0 for other
 /// workloads.

@@ -14,7 +14,7 @@ namespace {
 using deck::Repetition;
 
 /// The undisturbed run of an order at the same point, with or without host work; null: none.
-const Run* find(const Run& run, deck::Order order, bool host_work, const Runs& runs) {
+const Run* undisturbed_run(const Run& run, deck::Order order, bool host_work, const Runs& runs) {
   const auto found = std::ranges::find_if(runs, [&](const Run* other) {
     return other->order == order && other->host_work == host_work && !other->disturbance &&
            other->device == run.device && other->phase == run.phase && other->point == run.point;
@@ -24,12 +24,12 @@ const Run* find(const Run& run, deck::Order order, bool host_work, const Runs& r
 
 /// What all repetitions of a run have in common.
 Repetition common(const Run& run) {
-  Repetition all;
-  if (run.bounds) all.bound_s = run.bounds->bound_s;
-  if (run.bounds) all.schedule_bound_s = run.bounds->schedule_bound_s;
-  if (run.bytes() > 0) all.bytes = static_cast<double>(run.bytes());
-  if (run.product) all.flops = run.product->flops;
-  return all;
+  Repetition repetition;
+  if (run.bounds) repetition.bound_s = run.bounds->bound_s;
+  if (run.bounds) repetition.schedule_bound_s = run.bounds->schedule_bound_s;
+  if (run.bytes() > 0) repetition.bytes = static_cast<double>(run.bytes());
+  if (run.product) repetition.flops = run.product->flops;
+  return repetition;
 }
 
 double sample(const std::vector<double>& samples, std::size_t i) {
@@ -39,10 +39,11 @@ double sample(const std::vector<double>& samples, std::size_t i) {
 std::vector<Repetition> repetitions(const Run& run, const Runs& runs) {
   const Run* const baseline = baseline_of(run, runs);
   const bool has_twin = run.disturbance || run.host_work;
-  const Run* const twin = has_twin ? find(run, run.order, false, runs) : nullptr;
-  std::vector<Repetition> all(std::max(run.samples_s.size(), run.alone_s.size()), common(run));
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    Repetition& repetition = all[i];
+  const Run* const twin = has_twin ? undisturbed_run(run, run.order, false, runs) : nullptr;
+  std::vector<Repetition> repetitions(std::max(run.samples_s.size(), run.alone_s.size()),
+                                      common(run));
+  for (std::size_t i = 0; i < repetitions.size(); ++i) {
+    Repetition& repetition = repetitions[i];
     repetition.time_s = sample(run.samples_s, i);
     if (baseline != nullptr) repetition.sequential_s = sample(baseline->samples_s, i);
     if (twin != nullptr) repetition.undisturbed_s = sample(twin->samples_s, i);
@@ -53,7 +54,7 @@ std::vector<Repetition> repetitions(const Run& run, const Runs& runs) {
     }
     if (i == 0 && run.verified) repetition.max_error = run.max_error;
   }
-  return all;
+  return repetitions;
 }
 
 /// Health changes over all runs, as one repetition.
@@ -62,25 +63,25 @@ Repetition counted(const HealthRecord& health) {
     const auto before = health.before.*counter, after = health.after.*counter;
     return before && after ? static_cast<double>(*after - *before) : Repetition::none;
   };
-  Repetition all;
-  all.pcie_replays = more(&base::Health::pcie_replays);
-  all.ecc_errors = more(&base::Health::ecc_corrected) + more(&base::Health::ecc_uncorrected);
-  if (health.throttled) all.throttled_s = health.throttled->slowed_s;
-  return all;
+  Repetition changes;
+  changes.pcie_replays = more(&base::Health::pcie_replays);
+  changes.ecc_errors = more(&base::Health::ecc_corrected) + more(&base::Health::ecc_uncorrected);
+  if (health.throttled) changes.throttled_s = health.throttled->slowed_s;
+  return changes;
 }
 
 std::vector<Repetition> repetitions(const DeviceSamples& device) {
-  std::vector<Repetition> all(device.duplex_s.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].link_bytes = static_cast<double>(device.link_bytes);
-    all[i].h2d_s = sample(device.h2d_s, i);
-    all[i].d2h_s = sample(device.d2h_s, i);
-    all[i].duplex_s = sample(device.duplex_s, i);
-    all[i].duplex_h2d_s = sample(device.duplex_h2d_s, i);
-    all[i].duplex_d2h_s = sample(device.duplex_d2h_s, i);
+  std::vector<Repetition> repetitions(device.duplex_s.size());
+  for (std::size_t i = 0; i < repetitions.size(); ++i) {
+    repetitions[i].link_bytes = static_cast<double>(device.link_bytes);
+    repetitions[i].h2d_s = sample(device.h2d_s, i);
+    repetitions[i].d2h_s = sample(device.d2h_s, i);
+    repetitions[i].duplex_s = sample(device.duplex_s, i);
+    repetitions[i].duplex_h2d_s = sample(device.duplex_h2d_s, i);
+    repetitions[i].duplex_d2h_s = sample(device.duplex_d2h_s, i);
   }
-  if (device.health) all.push_back(counted(*device.health));
-  return all;
+  if (device.health) repetitions.push_back(counted(*device.health));
+  return repetitions;
 }
 
 /// Values of a formula for the repetitions with all inputs.
@@ -95,12 +96,6 @@ std::vector<double> values(double (*formula)(const Repetition&),
 }
 
 }  // namespace
-
-Runs pointers(const std::vector<Run>& runs) {
-  Runs all;
-  for (const Run& run : runs) all.push_back(&run);
-  return all;
-}
 
 std::vector<double> values(deck::Metric metric, const Run& run, const Runs& runs) {
   const deck::MetricRow& row = deck::row_of(metric);
@@ -125,25 +120,25 @@ std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& dev
 
 std::optional<base::Summary> predicted(deck::Metric metric, const Run& run, const Runs& runs) {
   const Run* const baseline = baseline_of(run, runs);
-  Repetition all = common(run);
-  all.time_s = run.predicted_s.value_or(Repetition::none);
-  if (baseline != nullptr) all.sequential_s = baseline->predicted_s.value_or(Repetition::none);
-  const deck::MetricRow& row = deck::row_of(metric);
-  return row.formula == nullptr ? std::nullopt : base::summary_if_any(values(row.formula, {all}));
+  Repetition expected = common(run);
+  expected.time_s = run.predicted_s.value_or(Repetition::none);
+  if (baseline != nullptr) expected.sequential_s = baseline->predicted_s.value_or(Repetition::none);
+  const auto formula = deck::row_of(metric).formula;
+  return formula == nullptr ? std::nullopt : base::summary_if_any(values(formula, {expected}));
 }
 
 void evaluate(std::vector<Run>& runs) {
-  const Runs all = pointers(runs);
+  const Runs run_pointers = pointers(runs);
   for (Run& run : runs) {
     if (run.phase != deck::Phase::together) continue;
-    for (const Run* const other : all) {
+    for (const Run* const other : run_pointers) {
       const bool alone = other->phase == deck::Phase::alone && other->point == run.point;
       if (alone && name(*other) == name(run)) run.alone_s = other->samples_s;
     }
   }
   for (Run& run : runs) {
     for (const deck::MetricRow& row : deck::run_metrics) {
-      run.metrics[static_cast<std::size_t>(row.value)] = value(row.value, run, all);
+      run.metrics[static_cast<std::size_t>(row.value)] = value(row.value, run, run_pointers);
     }
   }
 }
@@ -156,7 +151,7 @@ bool applies_to(deck::Metric metric, const Run& run) {
 }
 
 const Run* baseline_of(const Run& run, const Runs& runs) {
-  return find(run, deck::Order::sequential, run.host_work, runs);
+  return undisturbed_run(run, deck::Order::sequential, run.host_work, runs);
 }
 
 base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
@@ -206,19 +201,19 @@ std::string spell(deck::Metric metric, double value) {
 
 std::vector<deck::Criterion> criteria(const Result& result) {
   constexpr const char* place = "deck.resolved.acceptance";
-  const Json all = result.deck.resolved.value("acceptance", Json::array());
+  const Json limits = result.deck.resolved.value("acceptance", Json::array());
   const describe::Document document{.kind = "result file",
                                     .origins = {result.file},
                                     .json = true,
-                                    .root = {{"deck", {{"resolved", {{"acceptance", all}}}}}}};
-  std::vector<deck::Criterion> found;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+                                    .root = {{"deck", {{"resolved", {{"acceptance", limits}}}}}}};
+  std::vector<deck::Criterion> criteria;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
     deck::Criterion criterion;
     describe::read_map(describe::Reader(document).at_path(place).item(i),
                        [&](describe::Visitor& v) { deck::describe(v, criterion, deck::Deck()); });
-    if (criterion.holds_here(result.machine.device.has_value())) found.push_back(criterion);
+    if (criterion.holds_here(result.machine.device.has_value())) criteria.push_back(criterion);
   }
-  return found;
+  return criteria;
 }
 
 Verdict judge(const base::Summary& value, bool at_least, double limit) {

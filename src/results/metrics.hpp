@@ -12,7 +12,12 @@ namespace overlap::results {
 
 /// Runs that are compared with each other: of one point, or of all points of a result.
 using Runs = std::vector<const Run*>;
-Runs pointers(const std::vector<Run>& runs);
+template <class AnyRun>
+Runs pointers(const std::vector<AnyRun>& runs) {
+  Runs pointers;
+  for (const AnyRun& run : runs) pointers.push_back(&run);
+  return pointers;
+}
 
 /// Values of a metric of a run, or of the device, for all repetitions with the necessary inputs.
 /// Empty for metrics over all repetitions (drift, contention).
