@@ -112,9 +112,9 @@ results::Comparisons comparisons_of(const Options& options) {
   const std::vector<results::Result> first = read(0);
   for (std::size_t i = 1; i < options.results.size(); ++i) {
     std::ranges::move(results::compare(first, read(i), comparisons.below, comparisons.common),
-                      std::back_inserter(comparisons.all));
+                      std::back_inserter(comparisons.pairs));
   }
-  comparisons.code = results::exit_code_of(comparisons.all, comparisons.common);
+  comparisons.code = results::exit_code_of(comparisons.pairs, comparisons.common);
   return comparisons;
 }
 

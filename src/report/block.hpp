@@ -27,9 +27,9 @@ struct Cell {
   Tone tone = Tone::plain;
 
   Cell() = default;
-  Cell(std::string words, Tone what = Tone::plain) : text(std::move(words)), tone(what) {}
-  Cell(std::string_view words) : text(words) {}
-  Cell(const char* words) : text(words) {}
+  Cell(std::string content, Tone look = Tone::plain) : text(std::move(content)), tone(look) {}
+  Cell(std::string_view content) : text(content) {}
+  Cell(const char* content) : text(content) {}
   Cell(std::integral auto number) : text(std::to_string(number)) {}
   Cell(results::Verdict verdict)
       : text(describe::to_string(verdict)), tone(report::tone_of(text)) {}
@@ -48,8 +48,8 @@ struct Column {
   std::string heading;
   int drop = 0;  ///< too wide: the columns with the highest number go first; 0: never
 
-  Column(std::string words, int number = 0) : heading(std::move(words)), drop(number) {}
-  Column(const char* words, int number = 0) : heading(words), drop(number) {}
+  Column(std::string title, int number = 0) : heading(std::move(title)), drop(number) {}
+  Column(const char* title, int number = 0) : heading(title), drop(number) {}
 };
 
 struct Table {
@@ -98,7 +98,7 @@ struct Chart {
     double x = 0;  ///< a number, or the place of a category
     double y = 0;
     std::optional<double> lo, hi;  ///< of the interval
-    std::string words;             ///< shown beside the cursor
+    std::string label;             ///< shown beside the cursor
   };
   struct Series {
     std::string name;

@@ -71,7 +71,7 @@ Chart ratio_chart(const Comparison& comparison) {
                              .y = off(ratio->value),
                              .lo = off(ratio->lo),
                              .hi = off(ratio->hi),
-                             .words = percent_off(ratio->value)});
+                             .label = percent_off(ratio->value)});
     }
     if (!dots.points.empty()) chart.series.push_back(std::move(dots));
   }
@@ -133,10 +133,10 @@ constexpr auto figure_rows = std::to_array<FigureRow>({
     {"time / column {}", [](const Matched& m) { return text_if(m.ratio, ratio_text); }},
 });
 
-/// A column for each of the numbered results.
-std::vector<Column> numbered(const SideBySide& all, const char* first) {
+/// A column for each of some results, under its number.
+std::vector<Column> numbered_columns(std::size_t count, const char* first) {
   std::vector<Column> columns = {first};
-  for (std::size_t i = 1; i <= all.columns.size(); ++i) columns.emplace_back(std::to_string(i));
+  for (std::size_t i = 1; i <= count; ++i) columns.emplace_back(std::to_string(i));
   return columns;
 }
 
@@ -145,13 +145,13 @@ std::string match_name(const Match& match) {
 }
 
 /// Rows of each order: its figures, "-" if missing, without those that no column has.
-Table order_table(const SideBySide& all, const SharedDeck& deck) {
-  Table table{.columns = numbered(all, "order")};
+Table order_table(const SideBySide& side_by_side, const SharedDeck& deck) {
+  Table table{.columns = numbered_columns(side_by_side.columns.size(), "order")};
   for (const Match& match : deck.matches) {
     table.rows.push_back({match_name(match)});
     table.rows.back().resize(table.columns.size());
     for (const FigureRow& figure : figure_rows) {
-      std::vector<Cell> row = {"  " + fmt::format(fmt::runtime(figure.name), all.to)};
+      std::vector<Cell> row = {"  " + fmt::format(fmt::runtime(figure.name), side_by_side.to)};
       for (const auto& matched : match.columns) row.emplace_back(text_if(matched, figure.text));
       const auto has = [](const Cell& cell) { return cell.text != "-"; };
       if (std::count_if(row.begin(), row.end(), has) > 1) table.rows.push_back(std::move(row));
@@ -160,22 +160,22 @@ Table order_table(const SideBySide& all, const SharedDeck& deck) {
   return table;
 }
 
-Table column_table(const SideBySide& all) {
+Table column_table(const SideBySide& side_by_side) {
   Table table{.columns = {"column"}};
   for (const results::ColumnField& field : results::column_fields) {
     table.columns.emplace_back(field.heading, field.drop);
   }
-  for (const results::Column& column : all.columns) {
+  for (const results::Column& column : side_by_side.columns) {
     std::vector<Cell>& row = table.rows.emplace_back();
     row.emplace_back(table.rows.size());
     for (const auto& field : results::column_fields) row.emplace_back(column.*field.text);
-    if (table.rows.size() == all.to) row[1].tone = Tone::good;
+    if (table.rows.size() == side_by_side.to) row[1].tone = Tone::good;
   }
   return table;
 }
 
 /// The measured timelines of a deck, all on one axis, with median time and bound of each machine.
-void add_timelines(Blocks& blocks, const SideBySide& all, const SharedDeck& deck) {
+void add_timelines(Blocks& blocks, const SideBySide& side_by_side, const SharedDeck& deck) {
   double axis_s = 0;
   for (const Match& match : deck.matches) {
     for (const std::optional<Matched>& matched : match.columns) {
@@ -186,10 +186,10 @@ void add_timelines(Blocks& blocks, const SideBySide& all, const SharedDeck& deck
   if (axis_s == 0) return;
   for (const Match& match : deck.matches) {
     blocks.push_back({Heading{.text = match_name(match), .level = 3}, Detail::page});
-    for (std::size_t i = 0; i < all.columns.size(); ++i) {
+    for (std::size_t i = 0; i < side_by_side.columns.size(); ++i) {
       if (!match.columns[i]) continue;
       const Matched& matched = *match.columns[i];
-      TimelinePicture picture{.title = fmt::format("{} {}", i + 1, all.columns[i].title),
+      TimelinePicture picture{.title = fmt::format("{} {}", i + 1, side_by_side.columns[i].title),
                               .caption = base::format_seconds(matched.time_s.median),
                               .timeline = matched.timeline.value_or(results::Timeline()),
                               .axis_s = axis_s,
@@ -205,9 +205,9 @@ void add_timelines(Blocks& blocks, const SideBySide& all, const SharedDeck& deck
   }
 }
 
-void add_side_by_side(Blocks& blocks, const SideBySide& all) {
-  blocks.push_back({column_table(all)});
-  for (const SharedDeck& deck : all.decks) {
+void add_side_by_side(Blocks& blocks, const SideBySide& side_by_side) {
+  blocks.push_back({column_table(side_by_side)});
+  for (const SharedDeck& deck : side_by_side.decks) {
     blocks.push_back({Heading{.text = deck.title}});
     Text text{.lines = {workload_text(deck)}};
     for (std::size_t i = 0; i < deck.errors.size(); ++i) {
@@ -215,9 +215,10 @@ void add_side_by_side(Blocks& blocks, const SideBySide& all) {
       text.lines.push_back(fmt::format("column {}: {}", i + 1, deck.errors[i]));
     }
     blocks.push_back({std::move(text)});
-    add_differences(blocks, deck.differences, numbered(all, "differs"));
-    if (!deck.matches.empty()) blocks.push_back({order_table(all, deck)});
-    add_timelines(blocks, all, deck);
+    add_differences(blocks, deck.differences,
+                    numbered_columns(side_by_side.columns.size(), "differs"));
+    if (!deck.matches.empty()) blocks.push_back({order_table(side_by_side, deck)});
+    add_timelines(blocks, side_by_side, deck);
   }
 }
 
@@ -243,7 +244,7 @@ Report comparison_report(const results::Comparisons& comparisons) {
     return report;
   }
   report.title = fmt::format("Comparison: {}", deck::to_string(comparisons.verdict()));
-  for (const Comparison& comparison : comparisons.all) add_comparison(report.blocks, comparison);
+  for (const Comparison& comparison : comparisons.pairs) add_comparison(report.blocks, comparison);
   report.blocks.push_back({VerdictLine{.verdict = comparisons.verdict(), .subject = "verdict"}});
   return report;
 }

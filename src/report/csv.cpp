@@ -16,8 +16,8 @@ using results::SideBySide;
 struct CsvCell {
   std::string name, text;
 
-  CsvCell(std::string column, std::string words)
-      : name(std::move(column)), text(std::move(words)) {}
+  CsvCell(std::string column, std::string content)
+      : name(std::move(column)), text(std::move(content)) {}
   CsvCell(std::string column, const std::optional<double>& value)
       : name(std::move(column)), text(value ? fmt::format("{}", *value) : "") {}
   CsvCell(std::string column, std::integral auto number)
@@ -99,7 +99,7 @@ std::string csv_text(const CsvCells& columns, const std::vector<CsvCells>& rows)
   return text;
 }
 
-CsvCells cells_of(const SideBySide& all, const results::SharedDeck& deck,
+CsvCells cells_of(const SideBySide& side_by_side, const results::SharedDeck& deck,
                   const results::Match& match, std::size_t number) {
   const results::Matched& matched = *match.columns[number];
   CsvCells cells = {{"deck", deck.title},
@@ -108,7 +108,7 @@ CsvCells cells_of(const SideBySide& all, const results::SharedDeck& deck,
                     {"order", match.order},
                     {"column", number + 1}};
   for (const auto& field : results::column_fields) {
-    cells.emplace_back(field.key, all.columns[number].*field.text);
+    cells.emplace_back(field.key, side_by_side.columns[number].*field.text);
   }
   add_times(cells, matched.time_s);
   const auto ratio = [&](double base::Estimate::* part) {
@@ -118,7 +118,7 @@ CsvCells cells_of(const SideBySide& all, const results::SharedDeck& deck,
                              {"overlap_efficiency", matched.overlap_efficiency},
                              {"bound_s", matched.bound_s},
                              {"bound_fraction", matched.bound_fraction},
-                             {"to", all.to},
+                             {"to", side_by_side.to},
                              {"ratio", ratio(&base::Estimate::value)},
                              {"ratio_lo", ratio(&base::Estimate::lo)},
                              {"ratio_hi", ratio(&base::Estimate::hi)}});
@@ -136,17 +136,17 @@ std::string csv(const Results& results) {
 }
 
 std::string csv(const results::Comparisons& comparisons) {
-  const SideBySide& all = comparisons.side_by_side.value();
+  const SideBySide& side_by_side = comparisons.side_by_side.value();
   std::vector<CsvCells> rows;
-  for (const results::SharedDeck& deck : all.decks) {
+  for (const results::SharedDeck& deck : side_by_side.decks) {
     for (const results::Match& match : deck.matches) {
-      for (std::size_t i = 0; i < all.columns.size(); ++i) {
-        if (match.columns[i]) rows.push_back(cells_of(all, deck, match, i));
+      for (std::size_t i = 0; i < side_by_side.columns.size(); ++i) {
+        if (match.columns[i]) rows.push_back(cells_of(side_by_side, deck, match, i));
       }
     }
   }
-  const SideBySide one{.columns = std::vector<results::Column>(1)};
-  return csv_text(cells_of(one, {}, {.columns = {results::Matched()}}, 0), rows);
+  const SideBySide blank{.columns = std::vector<results::Column>(1)};
+  return csv_text(cells_of(blank, {}, {.columns = {results::Matched()}}, 0), rows);
 }
 
 }  // namespace overlap::report

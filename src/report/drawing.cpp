@@ -34,7 +34,7 @@ struct Colour {
 };
 
 std::vector<Colour> colours() {
-  std::vector<Colour> all = {
+  std::vector<Colour> colours = {
       {"ground", "#fbfbfd", "#111113"},
       {"card", "#fff", "#18181b", ".ground,.hollow{fill:$}.plot rect,.dot,text.mark{stroke:$}"},
       {"text", "#1d1d1f", "#f5f5f7", "text{fill:$}path.median{stroke:$}"},
@@ -49,9 +49,9 @@ std::vector<Colour> colours() {
   };
   for (const StageLook& look : stage_looks) {
     const std::string stage(deck::to_string(look.stage));
-    all.push_back({stage, look.light, look.dark,
-                   fmt::format(".{0}{{fill:$}}.plot .{0}.thin{{stroke:$}}", stage)});
-    all.push_back({"on-" + stage, look.on_light, look.on_dark, "text." + stage + "{fill:$}"});
+    colours.push_back({stage, look.light, look.dark,
+                       fmt::format(".{0}{{fill:$}}.plot .{0}.thin{{stroke:$}}", stage)});
+    colours.push_back({"on-" + stage, look.on_light, look.on_dark, "text." + stage + "{fill:$}"});
   }
   // Of the series of charts; the first is for baselines and bounds.
   constexpr auto series =
@@ -64,9 +64,9 @@ std::vector<Colour> colours() {
                                                                     {"#3b4cc0", "#9aa7ff"}});
   for (std::size_t i = 0; i < series.size(); ++i) {
     const std::string name = fmt::format("s{}", i);
-    all.push_back({name, series[i].first, series[i].second, "." + name + "{color:$}"});
+    colours.push_back({name, series[i].first, series[i].second, "." + name + "{color:$}"});
   }
-  return all;
+  return colours;
 }
 
 /// What `rules_of` makes of each colour, on light ground and on dark.
@@ -128,7 +128,7 @@ std::vector<double> ticks(double most, int count) {
 }
 
 /// A time in the unit of the longest one: "0.5 ms".
-std::string tick_words(double seconds, double longest_s) {
+std::string tick_label(double seconds, double longest_s) {
   constexpr auto units = std::to_array<std::pair<double, const char*>>(
       {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}});
   const auto* const unit = std::find_if(units.begin(), units.end() - 1,
@@ -173,8 +173,8 @@ struct Canvas {
   void add(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
   }
-  void words(std::string_view kind, double x, double base, std::string_view words) {
-    add("<text class=\"{}\" x=\"{:.6g}\" y=\"{:.6g}\">{}</text>\n", kind, x, base, xml(words));
+  void write(std::string_view kind, double x, double base, std::string_view content) {
+    add("<text class=\"{}\" x=\"{:.6g}\" y=\"{:.6g}\">{}</text>\n", kind, x, base, xml(content));
   }
 };
 
@@ -183,7 +183,7 @@ void draw_bands(Canvas& canvas, const Plot& plot, std::string_view kind) {
   for (const Band& band : plot.bands) {
     canvas.add("<rect class=\"track\" x=\"{:g}\" y=\"{:g}\" width=\"{:g}\" height=\"{:g}\"/>", left,
                canvas.y + band.y, plot_width, band.height);
-    canvas.words("muted end", left - 8, canvas.y + band.y + std::min(13.0, band.height / 2 + 4),
+    canvas.write("muted end", left - 8, canvas.y + band.y + std::min(13.0, band.height / 2 + 4),
                  shortened(band.name, left - 12, 12));
   }
   canvas.add("</g>\n");
@@ -212,7 +212,7 @@ void draw_bars(Canvas& canvas, const Timeline& timeline, const Plot& plot,
     canvas.add("><title>{}</title></rect>\n", hint(timeline, task, waited[task]));
     const double spare = bar.width - width_of(label, 10);
     if (bar.height < 11 || spare < 2) continue;
-    texts.words(fmt::format("label {}", stage), left + bar.x + std::min(4.0, spare / 2),
+    texts.write(fmt::format("label {}", stage), left + bar.x + std::min(4.0, spare / 2),
                 canvas.y + bar.y + bar.height / 2 + 4, label);
   }
   canvas.add("</svg>\n<g class=\"labels\">\n{}</g>\n", texts.text);
@@ -225,7 +225,7 @@ void draw_mark(Canvas& canvas, std::string_view name, double seconds, double end
   const bool ends = x > page_width / 2;
   canvas.add("<g class=\"mark\" data-at=\"{:.7g}\"><path class=\"{}\" d=\"M{:.6g} {:g}V{:g}\"/>",
              seconds / end, name, x, base - 9, bottom);
-  canvas.words(fmt::format("mark {}{}", name, ends ? " end" : ""), ends ? x - 5 : x + 5, base,
+  canvas.write(fmt::format("mark {}{}", name, ends ? " end" : ""), ends ? x - 5 : x + 5, base,
                fmt::format("{} {}", name, base::format_seconds(seconds)));
   canvas.add("</g>\n");
 }
@@ -236,7 +236,7 @@ void draw_axis(Canvas& canvas, double end, double bottom) {
              plot_width);
   for (const double tick : ticks(end, 10)) {
     const double x = left + tick / end * (plot_width);
-    canvas.words("tick mid", x, bottom + 15, tick_words(tick, end));
+    canvas.write("tick mid", x, bottom + 15, tick_label(tick, end));
     grid += fmt::format("M{:.6g} {:g}V{:g}", x, canvas.y, bottom);
   }
   canvas.add("</g>\n<path class=\"grid\" d=\"{}\"/>\n", grid);
@@ -393,23 +393,23 @@ std::string svg(const std::string& title, const Blocks& blocks) {
   using namespace drawing;
   Canvas canvas{.text = {}, .y = 38};
   const double room = page_width - 2 * right;
-  canvas.words("title", right, canvas.y, shortened(title, room, 22));
+  canvas.write("title", right, canvas.y, shortened(title, room, 22));
   canvas.y += 22;
   const auto pictures = pictures_of(blocks);
   double x = right;
   for (const StageLook& look : looks_in(pictures)) {
     canvas.add(R"(<rect class="{}" x="{:g}" y="{:g}" width="12" height="12"/>)",
                deck::to_string(look.stage), x, canvas.y);
-    canvas.words("muted", x + 18, canvas.y + 10, look.words);
-    x += 42 + width_of(look.words, 12);
+    canvas.write("muted", x + 18, canvas.y + 10, look.name);
+    x += 42 + width_of(look.name, 12);
   }
   canvas.y += 34;
   for (const TimelinePicture* const picture : pictures) {
     canvas.y += 14;
     const std::string name = shortened(picture->title, room, 16.5);
-    const double wide = width_of(name, 16.5) + 14;
-    canvas.words("name", right, canvas.y, name);
-    canvas.words("muted", right + wide, canvas.y, shortened(picture->caption, room - wide, 12));
+    const double taken = width_of(name, 16.5) + 14;
+    canvas.write("name", right, canvas.y, name);
+    canvas.write("muted", right + taken, canvas.y, shortened(picture->caption, room - taken, 12));
     canvas.y += 8;
     const Canvas drawn = draw(*picture, false);
     canvas.add("<g transform=\"translate(0 {:g})\">\n{}</g>\n", canvas.y, drawn.text);

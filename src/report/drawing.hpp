@@ -15,7 +15,7 @@ namespace overlap::report::drawing {
 /// Distinguishable with any colour vision (after Okabe and Ito, "Color universal design", 2008).
 struct StageLook {
   deck::Stage stage;
-  std::string_view words;
+  std::string_view name;
   char letter;
   std::string_view ansi;  ///< code of a colour of terminals
   std::string_view light, on_light;

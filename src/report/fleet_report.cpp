@@ -32,7 +32,7 @@ std::string value_text(double value, const FigureKey& key) {
                                               : base::format_number(value);
 }
 
-bool ranks(const Distribution& figure) { return !figure.slowest.empty(); }
+bool is_ranked(const Distribution& figure) { return !figure.slowest.empty(); }
 
 /// "throughput of by_engine, GB/s", "h2d_rate, GB/s".
 std::string figure_text(const FigureKey& key) {
@@ -85,7 +85,7 @@ std::vector<FigureKey> compared_keys(const Group& group) {
   for (const Distribution& figure : group.distributions) {
     FigureKey key = figure.key;
     key.phase = Phase::alone;
-    if (ranks(figure) && std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    if (is_ranked(figure) && std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
   }
   return keys;
 }
@@ -124,16 +124,16 @@ Table distribution_table(const Group& group) {
       .columns = {
           "figure", "phase", "devices", "median", {"MAD", 1}, {"min", 3}, {"max", 2}, "slowest"}};
   for (const Distribution& figure : group.distributions) {
-    if (!ranks(figure)) continue;
-    const Standing& last = figure.slowest.front();
+    if (!is_ranked(figure)) continue;
+    const Standing& slowest = figure.slowest.front();
     table.rows.push_back({figure_text(figure.key), deck::to_string(figure.key.phase),
                           figure.devices, value_text(figure.median, figure.key),
                           fmt::format("{:.2f} %", 100 * figure.mad / figure.median),
                           value_text(figure.min, figure.key), value_text(figure.max, figure.key),
                           figure.devices == 1
                               ? "-"
-                              : fmt::format("{} ({})", device_text(last.host, last.unit),
-                                            base::format_change(last.off))});
+                              : fmt::format("{} ({})", device_text(slowest.host, slowest.unit),
+                                            base::format_change(slowest.off))});
   }
   return table;
 }
@@ -185,7 +185,7 @@ Table node_table(const Group& group) {
   std::vector<results::NodeTotal> nodes = group.nodes;
   std::ranges::stable_sort(nodes, {}, [](const auto& node) { return node.together / node.alone; });
   for (const results::NodeTotal& node : nodes) {
-    const auto part = [&](double whole) { return base::format_percent(node.together / whole); };
+    const auto part = [&](double total) { return base::format_percent(node.together / total); };
     table.rows.push_back({node.host, deck::to_string(node.order), node.devices,
                           base::format_number(node.alone), base::format_number(node.together),
                           part(node.alone), text_if(node.bound, part)});
@@ -213,7 +213,7 @@ void add_charts(Blocks& blocks, const Fleet& fleet, const Group& group) {
     for (const auto& phase : deck::words<Phase>) {
       key.phase = phase.value;
       const auto figure = std::ranges::find(group.distributions, key, &Distribution::key);
-      if (figure == group.distributions.end() || !ranks(*figure)) continue;
+      if (figure == group.distributions.end() || !is_ranked(*figure)) continue;
       Chart::Series dots{.name = std::string(phase.name), .joined = false};
       double x = 0;
       for (const std::size_t number : group.devices) {
@@ -222,7 +222,7 @@ void add_charts(Blocks& blocks, const Fleet& fleet, const Group& group) {
         x += 1;
         if (found == nullptr) continue;
         dots.points.push_back(
-            {.x = x, .y = found->value.median, .words = device_text(device.host, device.unit)});
+            {.x = x, .y = found->value.median, .label = device_text(device.host, device.unit)});
       }
       chart.series.push_back(std::move(dots));
       chart.series.push_back(
@@ -247,12 +247,12 @@ void add_group(Blocks& blocks, const Fleet& fleet, const Group& group) {
 }
 
 void add_histories(Blocks& blocks, const Fleet& fleet) {
-  std::vector<results::History> all = fleet.histories;
-  std::ranges::stable_sort(all, std::ranges::greater{},
+  std::vector<results::History> histories = fleet.histories;
+  std::ranges::stable_sort(histories, std::ranges::greater{},
                            [](const auto& history) { return std::abs(history.change()); });
   DeviceTable table(
       "drift", {"figure", "phase", "results", {"since", 3}, {"first", 2}, {"last", 1}, "change"});
-  for (const results::History& history : all) {
+  for (const results::History& history : histories) {
     table.add_row(fleet.devices.at(history.device),
                   {figure_text(history.key), deck::to_string(history.key.phase), history.results,
                    history.since.substr(0, 10), value_text(history.first, history.key),
@@ -276,11 +276,11 @@ void add_failed(Blocks& blocks, const Fleet& fleet) {
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
     for (results::Reason reason : fleet.devices[i].reasons) {
       if (several) reason.text.insert(0, fleet.devices[i].deck_name + ": ");
-      auto known = std::ranges::find_if(reasons, [&](const auto& entry) {
-        return entry.first.code == reason.code && entry.first.text == reason.text;
+      auto same = std::ranges::find_if(reasons, [&](const auto& row) {
+        return row.first.code == reason.code && row.first.text == reason.text;
       });
-      if (known == reasons.end()) known = reasons.insert(known, {reason, {}});
-      known->second.push_back(i);
+      if (same == reasons.end()) same = reasons.insert(same, {reason, {}});
+      same->second.push_back(i);
     }
   }
   Table table{.columns = {"not passed", "which", "verdict", "reason"}, .most_rows = most_shown};
@@ -305,18 +305,18 @@ void add_faults(Blocks& blocks, const Fleet& fleet) {
 
 std::vector<JunitCase> faults(const Fleet& fleet) {
   using enum results::Verdict;
-  std::vector<JunitCase> all;
+  std::vector<JunitCase> cases;
   for (const std::string& host : fleet.missing) {
-    all.push_back({host, "host", fail, host + ": no result of this host"});
+    cases.push_back({host, "host", fail, host + ": no result of this host"});
   }
   for (const results::MissingDevices& missing : fleet.missing_devices) {
     const std::string host = missing.host.empty() ? "unknown host" : missing.host;
-    all.push_back({host, "devices", fail, host + ": " + text_of(missing)});
+    cases.push_back({host, "devices", fail, host + ": " + text_of(missing)});
   }
   for (const results::BrokenFile& file : fleet.broken) {
-    all.push_back({"files", file.file, error, file.text});
+    cases.push_back({"files", file.file, error, file.text});
   }
-  return all;
+  return cases;
 }
 
 /// Numbers of files, devices and problems in one line.
@@ -328,14 +328,14 @@ static std::string fleet_summary(const Fleet& fleet) {
   }
   std::string text = fmt::format("{}: {}, {} not passed", base::counted(fleet.files, "file"),
                                  base::counted(devices.size(), "device"), failing.size());
-  const auto mention = [&](auto n, const char* what, const char* state) {
-    if (n > 0) text += fmt::format(", {}{}", base::counted(n, what), state);
+  const auto mention = [&](auto n, const char* noun, const char* state) {
+    if (n > 0) text += fmt::format(", {}{}", base::counted(n, noun), state);
   };
   mention(fleet.superseded, "older result", " of them");
   mention(fleet.unsteady.size(), "device", " unsteady");
   mention(fleet.missing.size(), "expected host", " missing");
   std::int64_t missing = 0;
-  for (const results::MissingDevices& of_host : fleet.missing_devices) missing += of_host.missing;
+  for (const results::MissingDevices& on_host : fleet.missing_devices) missing += on_host.missing;
   mention(missing, "device", " missing");
   mention(fleet.broken.size(), "file", " broken");
   mention(fleet.left_out.size(), "file", " skipped");
@@ -355,20 +355,20 @@ Report fleet_report(const Fleet& fleet) {
   return report;
 }
 
-std::string fleet_lines(const Fleet& fleet, bool all) {
+std::string fleet_lines(const Fleet& fleet, bool all_devices) {
   constexpr std::size_t most_devices = 16;  // with a line each
   std::string text;
   const auto add = [&]<class... Args>(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
   };
-  all = all || fleet.devices.size() <= most_devices;
+  all_devices = all_devices || fleet.devices.size() <= most_devices;
   const auto deck_field = [&, several = fleet.several_decks()](const Device& device) {
     return several ? " deck=" + base::field_value(device.deck_name) : "";
   };
   for (const Device& device : fleet.devices) {
     for (const deck::Phase phase : phases_of(device)) {
       const base::ExitCode code = exit_code_of(device, phase);
-      if (!all && code == base::ExitCode::pass) continue;
+      if (!all_devices && code == base::ExitCode::pass) continue;
       add("OVERLAP_DEVICE host={} uuid={} phase={} verdict={}{}\n", base::field_value(device.host),
           base::field_value(device.unit), deck::to_string(phase),
           deck::to_string(results::verdict_of(code)), deck_field(device));

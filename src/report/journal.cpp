@@ -49,7 +49,7 @@ std::optional<std::string> record_of(const std::string& line) {
 /// The line that says whose points follow.
 std::string header(const Identity& identity) {
   Json json = {{"schema", journal_schema}};
-  for (const auto& [name, words] : identity) json[name] = words;
+  for (const auto& [name, value] : identity) json[name] = value;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -80,9 +80,9 @@ void Journal::read(const Identity& identity, bool resume) {
   std::ifstream file(path_);
   std::vector<std::string> lines;
   std::string line;
-  std::size_t whole = 0;
+  std::size_t intact = 0;  // bytes of complete lines
   // A process that was killed may have left a line without its end.
-  for (; std::getline(file, line) && !file.eof(); whole += line.size() + 1) lines.push_back(line);
+  for (; std::getline(file, line) && !file.eof(); intact += line.size() + 1) lines.push_back(line);
   if (file.bad()) fail(path_);
   const std::string first_line = header(identity);
   Json first;
@@ -100,12 +100,12 @@ void Journal::read(const Identity& identity, bool resume) {
     return;
   }
   const Json wanted = Json::parse(first_line);
-  for (const auto& [name, words] : wanted.items()) {
-    const Json there = first.value(name, Json());
-    if (there == words) continue;
+  for (const auto& [name, value] : wanted.items()) {
+    const Json found = first.value(name, Json());
+    if (found == value) continue;
     refuse(path_, fmt::format("{}: found points with {}, here it is {}; allowed: --resume where "
                               "the points come from, or remove the file",
-                              name, there.dump(), words.dump()));
+                              name, found.dump(), value.dump()));
   }
   std::vector<std::string> records;
   for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -122,7 +122,7 @@ void Journal::read(const Identity& identity, bool resume) {
                               "continue, or remove the file",
                               lines.size() - 1, lines.size() == 2 ? "point" : "points"));
   }
-  if (ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) fail(path_);
+  if (ftruncate(descriptor_, static_cast<off_t>(intact)) != 0) fail(path_);
   records_ = std::move(records);
   keep_ = true;
 }

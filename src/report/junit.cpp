@@ -43,42 +43,42 @@ pugi::xml_node add(pugi::xml_node parent, const char* name,
 std::string seconds(double time_s) { return fmt::format("{:.6f}", time_s); }
 
 /// `names`: how often each was used in the file, since harnesses drop tests whose name is taken.
-void add_suite(pugi::xml_node suites, std::size_t id, const JunitSuite& of,
+void add_suite(pugi::xml_node suites, std::size_t id, const JunitSuite& suite,
                std::map<std::string, int>& names) {
   double time_s = 0;
-  for (const JunitCase& test : of.tests) time_s += test.time_s;
+  for (const JunitCase& test : suite.tests) time_s += test.time_s;
   const auto count = [&](const char* element) {
-    return std::to_string(std::ranges::count_if(of.tests, [&](const JunitCase& test) {
+    return std::to_string(std::ranges::count_if(suite.tests, [&](const JunitCase& test) {
       return test.verdict != Verdict::pass && element_of(test.verdict) == element;
     }));
   };
-  pugi::xml_node suite = add(suites, "testsuite",
-                             {{"name", of.name},
-                              {"package", "overlap"},
-                              {"id", std::to_string(id)},
-                              {"hostname", of.host},
-                              {"timestamp", of.started.substr(0, of.started.find('Z'))},
-                              {"tests", std::to_string(of.tests.size())},
-                              {"failures", count("failure")},
-                              {"errors", count("error")},
-                              {"skipped", count("skipped")},
-                              {"time", seconds(time_s)}});
-  pugi::xml_node properties = add(suite, "properties");
-  for (const auto& [name, value] : of.properties) {
+  pugi::xml_node node = add(suites, "testsuite",
+                            {{"name", suite.name},
+                             {"package", "overlap"},
+                             {"id", std::to_string(id)},
+                             {"hostname", suite.host},
+                             {"timestamp", suite.started.substr(0, suite.started.find('Z'))},
+                             {"tests", std::to_string(suite.tests.size())},
+                             {"failures", count("failure")},
+                             {"errors", count("error")},
+                             {"skipped", count("skipped")},
+                             {"time", seconds(time_s)}});
+  pugi::xml_node properties = add(node, "properties");
+  for (const auto& [name, value] : suite.properties) {
     add(properties, "property", {{"name", name}, {"value", value}});
   }
-  for (const JunitCase& test : of.tests) {
+  for (const JunitCase& test : suite.tests) {
     const int nth = ++names[test.where + " " + test.name];
-    pugi::xml_node node = add(suite, "testcase",
-                              {{"classname", test.where},
-                               {"name", test.name + (nth > 1 ? fmt::format("#{}", nth) : "")},
-                               {"time", seconds(test.time_s)}});
+    pugi::xml_node testcase = add(node, "testcase",
+                                  {{"classname", test.where},
+                                   {"name", test.name + (nth > 1 ? fmt::format("#{}", nth) : "")},
+                                   {"time", seconds(test.time_s)}});
     if (test.verdict == Verdict::pass) continue;
-    add(node, element_of(test.verdict).c_str(),
+    add(testcase, element_of(test.verdict).c_str(),
         {{"type", std::string(deck::to_string(test.verdict))}}, test.text);
   }
-  add(suite, "system-out", {}, of.output.substr(0, of.output.find_last_not_of('\n') + 1));
-  add(suite, "system-err");
+  add(node, "system-out", {}, suite.output.substr(0, suite.output.find_last_not_of('\n') + 1));
+  add(node, "system-err");
 }
 
 /// "rowsum[chunks.count=4,memory.host=pinned]/alone".
@@ -145,10 +145,10 @@ JunitSuite suite_of(const results::Result& result) {
     suite.tests.push_back(std::move(test));
   };
   bool explained = result.error.empty();
-  for (const results::PointRuns& at : result.by_point()) {
-    const results::Point& point = at.point;
+  for (const results::PointRuns& point_runs : result.by_point()) {
+    const results::Point& point = point_runs.point;
     const std::string place = place_of(result, point);
-    add_case(place + "/-/data", data_case(point, at.runs));
+    add_case(place + "/-/data", data_case(point, point_runs.runs));
     explained = explained || point.ended_by == result.error;
     for (const results::Check& check : result.checks) {
       if (!point.is(check.point, check.phase)) continue;
@@ -163,14 +163,14 @@ JunitSuite suite_of(const results::Result& result) {
 
 /// The file. FAIL is a failure, SKIPPED skipped, any other verdict except PASS an error; repeated
 /// names are numbered.
-std::string junit_text(const std::vector<JunitSuite>& all) {
+std::string junit_text(const std::vector<JunitSuite>& suites) {
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
   declaration.append_attribute("version").set_value("1.0");
   declaration.append_attribute("encoding").set_value("UTF-8");
-  pugi::xml_node suites = add(document, "testsuites");
+  pugi::xml_node root = add(document, "testsuites");
   std::map<std::string, int> names;
-  for (std::size_t i = 0; i < all.size(); ++i) add_suite(suites, i, all[i], names);
+  for (std::size_t i = 0; i < suites.size(); ++i) add_suite(root, i, suites[i], names);
   std::ostringstream text;
   document.save(text, "  ");
   return text.str();

@@ -49,7 +49,7 @@ std::string fom_line(const results::Result& result, std::string_view order, std:
 
 std::string result_lines(const results::Result& result) {
   std::string text;
-  for (const auto& [all, point, runs, device] : result.by_point()) {
+  for (const auto& [ignored, point, runs, device] : result.by_point()) {
     const std::string place = place_field(point);
     for (const Run* const run : runs) {
       const std::string_view order = deck::to_string(run->order);

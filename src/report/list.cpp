@@ -33,7 +33,7 @@ std::string shown(Table table) {
 std::string schedule_table(const Case& run) {
   const schedule::Schedule& schedule = run.schedule;
   const bool custom = !schedule.names.empty();
-  const auto given = [](bool is, const auto& value) { return is ? fmt::format("{}", value) : "-"; };
+  const auto cell = [](bool has, auto value) { return has ? fmt::format("{}", value) : "-"; };
   Table table{.columns = {"task", "name", "stage", "op", "chunk", "slot", "lane", "array", "bytes",
                           "duration", "share", "after"}};
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
@@ -48,17 +48,17 @@ std::string schedule_table(const Case& run) {
     const int slot = used.empty() || custom ? -1 : used.back().slot;
     const schedule::Array* const array = schedule::copied_array(schedule, task);
     table.rows.push_back({id, custom ? schedule.names[id] : "-", schedule::to_string(task.stage),
-                          given(on_lane && !custom, task.op + 1), given(!custom, task.chunk),
-                          given(slot >= 0, slot), given(on_lane, task.lane),
+                          cell(on_lane && !custom, task.op + 1), cell(!custom, task.chunk),
+                          cell(slot >= 0, slot), cell(on_lane, task.lane),
                           array == nullptr || custom ? "-" : array->name,
-                          given(task.bytes > 0, task.bytes),
-                          given(task.duration_s > 0, format_seconds(task.duration_s)),
-                          given(task.share > 0, task.share),
+                          cell(task.bytes > 0, task.bytes),
+                          cell(task.duration_s > 0, format_seconds(task.duration_s)),
+                          cell(task.share > 0, task.share),
                           others.empty() ? "-" : fmt::format("{}", fmt::join(others, " "))});
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
-  const auto count = [&](const char* what, int n) {
-    return custom ? "" : ", " + base::counted(n, what);
+  const auto count = [&](const char* noun, int n) {
+    return custom ? "" : ", " + base::counted(n, noun);
   };
   table.title =
       fmt::format("{}: {}{}, {}{}, {} to the device, {} back", order_label(run),
@@ -109,18 +109,18 @@ std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInf
     blocks.push_back({Heading{.text = heading}});
     add_facts(blocks, facts);
   };
-  const auto words = [](const auto& table, const auto& note) {
+  const auto facts_of = [](const auto& table, const auto& note) {
     Facts facts;
     for (const auto& word : table) {
       facts.emplace_back("  " + std::string(word.name), std::string(word.help) + note(word.value));
     }
     return facts;
   };
-  add_list("workloads", words(describe::words<deck::WorkloadKind>, [&](deck::WorkloadKind kind) {
+  add_list("workloads", facts_of(describe::words<deck::WorkloadKind>, [&](deck::WorkloadKind kind) {
              const auto missing = unavailable.find(kind);
              return missing == unavailable.end() ? "" : " (unavailable: " + missing->second + ")";
            }));
-  add_list("issue orders", words(describe::words<deck::Order>, [](deck::Order) { return ""; }));
+  add_list("issue orders", facts_of(describe::words<deck::Order>, [](deck::Order) { return ""; }));
   Facts models;
   for (const std::string& name : model::device_names()) {
     if (name.starts_with("ideal_")) continue;  // for tests and teaching

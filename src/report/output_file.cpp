@@ -141,9 +141,9 @@ std::shared_ptr<void> lock(const std::string& path, const std::string& option) {
                                     option, path));
     }
     // Between opening and locking, another process that ends may have removed it.
-    struct stat opened{}, there{};
-    const bool same = fstat(file->descriptor, &opened) == 0 && stat(name.c_str(), &there) == 0 &&
-                      opened.st_dev == there.st_dev && opened.st_ino == there.st_ino;
+    struct stat opened{}, present{};
+    const bool same = fstat(file->descriptor, &opened) == 0 && stat(name.c_str(), &present) == 0 &&
+                      opened.st_dev == present.st_dev && opened.st_ino == present.st_ino;
     if (!same) continue;
     if (!S_ISREG(opened.st_mode) || opened.st_size > 0) return file;
     return {file.get(), [file, name](void*) { remove_file(name); }};
@@ -195,8 +195,8 @@ bool is_stream(const std::string& path) {
   }
 }
 
-void Files::reads(const std::string& path, const std::string& what) {
-  if (!path.empty()) known_.emplace(place_of(path), what);
+void Files::reads(const std::string& path, const std::string& description) {
+  if (!path.empty()) descriptions_.emplace(place_of(path), description);
 }
 
 void Files::writes(const std::string& path, const std::string& option) {
@@ -206,11 +206,11 @@ void Files::writes(const std::string& path, const std::string& option) {
     held_.push_back(std::make_shared<Open>(open_stream(path)));
   }
   if (is_stream(path)) return;
-  const auto [other, is_new] = known_.emplace(place_of(path), option);
+  const auto [registered, is_new] = descriptions_.emplace(place_of(path), option);
   if (!is_new) {
     throw base::Error(base::ExitCode::usage,
                       fmt::format("{}: found {}, which is also {}; allowed: one file for each",
-                                  option, path, other->second));
+                                  option, path, registered->second));
   }
   held_.push_back(lock(path, option));
 }

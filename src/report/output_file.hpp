@@ -22,16 +22,16 @@ bool is_stream(const std::string& path);
 /// lock of a killed process is void. Without effect where a file system has no locks.
 class Files {
  public:
-  /// Registers an input; `what` describes it in errors: "the deck". Ignores an empty path.
-  void reads(const std::string& path, const std::string& what);
+  /// Registers an input; `description` of it in errors: "the deck". Ignores an empty path.
+  void reads(const std::string& path, const std::string& description);
   /// Registers an output. Throws base::Error{runtime_error} if it cannot be written,
   /// base::Error{usage} if it is already registered or another process writes it. A stream may
   /// occur several times. Waits some seconds until a process reads a named pipe.
   void writes(const std::string& path, const std::string& option);
 
  private:
-  std::map<std::string, std::string> known_;  ///< description by resolved path
-  std::vector<std::shared_ptr<void>> held_;   ///< open pipes and locks, until the end
+  std::map<std::string, std::string> descriptions_;  ///< by resolved path
+  std::vector<std::shared_ptr<void>> held_;          ///< open pipes and locks, until the end
 };
 
 /// Writes all of `content` to a descriptor; `path` is for errors. Throws

@@ -82,9 +82,9 @@ std::string workload_text(const results::SharedDeck& deck);
 Report fleet_report(const results::Fleet& fleet);
 
 /// Result lines: OVERLAP_DEVICE per phase of each device, OVERLAP_SLOWEST per compared figure,
-/// OVERLAP_RESULT. With more than 16 devices, unless `all`, OVERLAP_DEVICE only for devices that
-/// did not pass.
-std::string fleet_lines(const results::Fleet& fleet, bool all);
+/// OVERLAP_RESULT. With more than 16 devices, unless `all_devices`, OVERLAP_DEVICE only for
+/// devices that did not pass.
+std::string fleet_lines(const results::Fleet& fleet, bool all_devices);
 
 /// One test case of JUnit XML.
 struct JunitCase {

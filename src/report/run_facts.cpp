@@ -35,16 +35,16 @@ std::string workload_line(const results::Result& result) {
 std::string settings(const results::Result& result) {
   constexpr auto shown = std::to_array<std::string_view>(
       {"memory.host", "memory.device_limit", "issue.orders", "issue.lanes"});
-  const Json& all = result.deck.resolved;
+  const Json& resolved = result.deck.resolved;
   deck::Deck plain;
   const auto host =
-      describe::OneOf<deck::HostMemory>().parse(describe::value_at(all, "memory.host"));
+      describe::OneOf<deck::HostMemory>().parse(describe::value_at(resolved, "memory.host"));
   plain.memory.host = host.value_or(plain.memory.host);  // decides what other keys there are
   const Json defaults = deck::resolved(plain);
   std::vector<std::string> found;
   for (const char* const section : {"memory", "issue", "measure"}) {
     if (result.predicts() && section == std::string_view("measure")) continue;
-    const Json keys = all.value(section, Json::object());
+    const Json keys = resolved.value(section, Json::object());
     for (const auto& [name, value] : keys.items()) {
       const std::string key = fmt::format("{}.{}", section, name);
       if (value == describe::value_at(defaults, key) || std::ranges::count(shown, key) > 0) {
@@ -89,18 +89,18 @@ void add_balance(Facts& facts, const results::Balance& balance) {
 /// Something that a device can do or not, and what follows for a deck in either case.
 struct Ability {
   std::optional<bool> can;
-  std::string what, if_so, if_not;
+  std::string text, if_so, if_not;
 };
 
 /// The abilities that are known.
 std::string spell(const std::vector<Ability>& abilities) {
-  std::vector<std::string> known;
-  for (const auto& [can, what, if_so, if_not] : abilities) {
+  std::vector<std::string> texts;
+  for (const auto& [can, text, if_so, if_not] : abilities) {
     if (!can) continue;
     const std::string& follows = *can ? if_so : if_not;
-    known.push_back(what + (*can ? "" : ": no") + (follows.empty() ? "" : " (" + follows + ")"));
+    texts.push_back(text + (*can ? "" : ": no") + (follows.empty() ? "" : " (" + follows + ")"));
   }
-  return known.empty() ? "unknown" : fmt::format("{}", fmt::join(known, "; "));
+  return texts.empty() ? "unknown" : fmt::format("{}", fmt::join(texts, "; "));
 }
 
 }  // namespace

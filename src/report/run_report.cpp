@@ -68,7 +68,7 @@ Blocks pictures(const Runs& runs, bool predicts) {
 /// Throughput, clocks, temperature and power over the time of a soak.
 void add_soak(Blocks& blocks, const Phase& phase) {
   const auto chart = [&](const char* title, std::vector<Chart::Series> series) {
-    std::erase_if(series, [](const Chart::Series& one) { return one.points.empty(); });
+    std::erase_if(series, [](const Chart::Series& curve) { return curve.points.empty(); });
     if (series.empty()) return;
     blocks.push_back({Chart{.title = title,
                             .x = {.name = "time, s"},
@@ -135,8 +135,8 @@ void add_conclusion(Blocks& blocks, const Phase& phase) {
   }
   std::set<std::string> noise;
   for (const results::Finding& finding : phase.result.findings) {
-    const bool here = phase.point.is(finding.point, finding.phase);
-    if (here && experiment::is_noise(finding.cause)) noise.insert(finding.cause);
+    const bool same_point = phase.point.is(finding.point, finding.phase);
+    if (same_point && experiment::is_noise(finding.cause)) noise.insert(finding.cause);
   }
   limits.push_back(noise.empty()
                        ? "the machine was steady"
@@ -240,11 +240,11 @@ std::string sweep_options() {
 }
 
 std::string svg(const Results& results) {
-  Blocks all;
+  Blocks blocks;
   for (const Result& result : results) {
-    std::ranges::move(pictures(results::pointers(result.runs), true), std::back_inserter(all));
+    std::ranges::move(pictures(results::pointers(result.runs), true), std::back_inserter(blocks));
   }
-  return svg(results.front().title, all);
+  return svg(results.front().title, blocks);
 }
 
 std::string wrong_data(const results::Part& part) {

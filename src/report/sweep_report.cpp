@@ -35,7 +35,7 @@ class Sweep {
   /// `device`: of several that are predicted; empty: there is one.
   Sweep(const Result& result, const std::string& device)
       : result_(result),
-        on_(device.empty() ? "" : " on " + device),
+        on_device_(device.empty() ? "" : " on " + device),
         axis_(result.axes().front()),
         combinations_(result.points.size() / axis_.values.size()) {
     std::set<std::int64_t> bytes;
@@ -45,10 +45,10 @@ class Sweep {
       flops.insert(run.product ? run.product->flops : 0);
     }
     by_time_ = bytes.size() < 2 || (flops.size() == 1 && *flops.begin() > 0);
-    for (const results::PointRuns& at : result.by_point()) {
+    for (const results::PointRuns& point_runs : result.by_point()) {
       points_.emplace_back();
       bounds_.emplace_back();
-      for (const Run* const run : at.runs) {
+      for (const Run* const run : point_runs.runs) {
         if (device.empty() || run->device == device) add(*run);
       }
     }
@@ -98,15 +98,15 @@ class Sweep {
     return found == points_[point].end() ? nullptr : &*found;
   }
   /// The values of the other keys at a point.
-  std::string others(std::size_t point) const {
-    results::Point others = result_.points[point];
-    others.values.erase(axis_.key);
-    return others.name();
+  std::string other_keys(std::size_t point) const {
+    results::Point rest = result_.points[point];
+    rest.values.erase(axis_.key);
+    return rest.name();
   }
   std::string knee(const Entry& fastest) const;
 
   const Result& result_;
-  std::string on_;
+  std::string on_device_;
   results::Axis axis_;        // the first
   std::size_t combinations_;  // points per value of it
   std::vector<std::vector<Entry>> points_;
@@ -118,7 +118,7 @@ class Sweep {
 void Sweep::add_points(Blocks& blocks) const {
   const Entry* const fastest = best(0, points_.size());
   Table table{.title = fmt::format("{} {}{}", result_.predicts() ? "predicted" : "median",
-                                   by_time_ ? "times" : "GB/s, both directions", on_)};
+                                   by_time_ ? "times" : "GB/s, both directions", on_device_)};
   for (const results::Axis& axis : result_.axes()) table.columns.emplace_back(axis.key);
   int drop = static_cast<int>(orders_.size());
   for (const std::string& order : orders_) table.columns.emplace_back(order, drop--);
@@ -128,11 +128,11 @@ void Sweep::add_points(Blocks& blocks) const {
     const Entry* const entry = best(point, 1);
     if (entry == nullptr) continue;
     auto& cells = table.rows.emplace_back();
-    const results::Point& at = result_.points[point];
-    for (const auto& [key, value] : at.values.items()) cells.emplace_back(at.spelled(key));
+    const results::Point& swept = result_.points[point];
+    for (const auto& [key, value] : swept.values.items()) cells.emplace_back(swept.spelled(key));
     for (const std::string& order : orders_) {
-      const Entry* const one = find(order, point);
-      cells.emplace_back(one == nullptr ? "-" : spell(one->cost));
+      const Entry* const run = find(order, point);
+      cells.emplace_back(run == nullptr ? "-" : spell(run->cost));
     }
     cells.insert(cells.end(), {text_if(bounds_[point], [&](double cost) { return spell(cost); }),
                                name(*entry->run), spell(entry->cost),
@@ -158,9 +158,9 @@ std::string Sweep::knee(const Entry& fastest) const {
   const auto turn = std::ranges::find_if(tried, near);
   const auto last = std::prev(std::find_if_not(turn, tried.end(), near));
   const auto& [value, entry] = *turn;
-  const std::string place = others(entry->point);
+  const std::string place = other_keys(entry->point);
   std::string line = fmt::format(
-      "knee{}: {} {}{} comes within {:.0f} % of the best {}, with {}, {}{}", on_, axis_.key,
+      "knee{}: {} {}{} comes within {:.0f} % of the best {}, with {}, {}{}", on_device_, axis_.key,
       value->text, turn == tried.begin() ? ", the smallest tried," : " is the smallest value that",
       100 * knee_margin, by_time_ ? "time" : "GB/s", with_unit(*entry), name(*entry->run),
       place.empty() ? "" : " at " + place);
@@ -175,7 +175,7 @@ void Sweep::add_best(Blocks& blocks) const {
   constexpr std::size_t most_listed = 8;
   const Entry* const fastest = best(0, points_.size());
   if (fastest == nullptr) return;
-  Text text{.lines = {fmt::format("best{}: {}, {} at {}", on_, with_unit(*fastest),
+  Text text{.lines = {fmt::format("best{}: {}, {} at {}", on_device_, with_unit(*fastest),
                                   name(*fastest->run), result_.points[fastest->point].name())}};
   std::vector<std::string> same;
   for (std::size_t point = 0; point < points_.size(); ++point) {
@@ -190,7 +190,7 @@ void Sweep::add_best(Blocks& blocks) const {
   }
   if (!same.empty()) {
     text.lines.push_back(fmt::format(
-        "ties{}, {}: {}", on_,
+        "ties{}, {}: {}", on_device_,
         result_.predicts() ? "as fast as the best" : "whose intervals overlap the best one's",
         fmt::join(same, "; ")));
   }
@@ -204,8 +204,8 @@ void Sweep::add_charts(Blocks& blocks) const {
   const auto [least, most] = std::ranges::minmax(
       axis_.values, {}, [](const results::Axis::Value& value) { return value.number.value_or(0); });
   for (std::size_t panel = 0; panel < combinations_; ++panel) {
-    const std::string place = others(panel);
-    Chart chart{.title = (place.empty() ? result_.title : place) + on_,
+    const std::string place = other_keys(panel);
+    Chart chart{.title = (place.empty() ? result_.title : place) + on_device_,
                 .x = {.name = axis_.key},
                 .y = {.name = by_time_ ? "time, s" : "GB/s", .log = by_time_}};
     chart.x.log = numeric && *least.number > 0 && *most.number >= 8 * *least.number;
@@ -222,12 +222,12 @@ void Sweep::add_charts(Blocks& blocks) const {
         if (entry == nullptr) continue;
         const auto [lo, hi] = std::minmax({shown(entry->lo), shown(entry->hi)});
         curve.points.push_back(
-            {.x = x, .y = shown(entry->cost), .lo = lo, .hi = hi, .words = axis_.values[i].text});
+            {.x = x, .y = shown(entry->cost), .lo = lo, .hi = hi, .label = axis_.values[i].text});
       }
       if (bounds_[point]) bounds.points.push_back({.x = x, .y = shown(*bounds_[point])});
     }
     chart.series.push_back(std::move(bounds));
-    std::erase_if(chart.series, [](const Chart::Series& one) { return one.points.empty(); });
+    std::erase_if(chart.series, [](const Chart::Series& curve) { return curve.points.empty(); });
     if (!chart.series.empty()) blocks.push_back({std::move(chart), Detail::page});
   }
 }

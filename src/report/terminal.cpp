@@ -58,8 +58,8 @@ std::string text_of(const Heading& heading, const Screen& screen) {
 
 std::string text_of(const Text& text, const Screen& screen) {
   std::string lines;
-  for (const std::string& words : text.lines) {
-    lines += coloured(wrapped(line(words), screen.width, 0), text.tone, screen) + "\n";
+  for (const std::string& paragraph : text.lines) {
+    lines += coloured(wrapped(line(paragraph), screen.width, 0), text.tone, screen) + "\n";
   }
   return lines;
 }
@@ -138,9 +138,9 @@ std::string text_of(const Table& table, const Screen& screen) {
     if (!std::ranges::binary_search(shown, i)) dropped.push_back(line(table.columns[i].heading));
   }
   if (dropped.empty()) return text;
-  const std::string words =
+  const std::string note =
       fmt::format("not shown at {} columns: {}", screen.width, fmt::join(dropped, ", "));
-  return text + coloured(words, Tone::muted, screen) + "\n";
+  return text + coloured(note, Tone::muted, screen) + "\n";
 }
 
 /// One byte per column.
@@ -173,12 +173,12 @@ std::string bars(const results::Timeline& timeline, const std::vector<std::size_
     const std::size_t stop = std::max(start + 1, std::min(nearest(task.stop_s * scale), columns));
     // Too narrow: the last digit tells neighbouring chunks apart, the first letters tell names;
     // a single column shows the stage if the row has several.
-    std::string words = ascii(labels[place]);
-    if (stop - start <= words.size() && !task.name) words = words.substr(words.size() - 1);
-    if (stop - start == 1 && mixed && !task.name) words = look.letter;
+    std::string label = ascii(labels[place]);
+    if (stop - start <= label.size() && !task.name) label = label.substr(label.size() - 1);
+    if (stop - start == 1 && mixed && !task.name) label = look.letter;
     for (std::size_t column = start; column < stop; ++column) {
       const std::size_t at = column - start;
-      cells[column] = {at < words.size() ? words[at] : look.letter, look.ansi};
+      cells[column] = {at < label.size() ? label[at] : look.letter, look.ansi};
     }
   }
   while (!cells.empty() && cells.back().first == ' ') cells.pop_back();
@@ -192,26 +192,26 @@ std::string bars(const results::Timeline& timeline, const std::vector<std::size_
 }
 
 std::string text_of(const TimelinePicture& picture, const Screen& screen) {
-  const bool both = !picture.title.empty() && !picture.caption.empty();
-  std::string text = line(picture.title + (both ? ", " : "") + picture.caption) + "\n";
+  const char* const comma = picture.title.empty() || picture.caption.empty() ? "" : ", ";
+  std::string text = line(picture.title + comma + picture.caption) + "\n";
   if (text == "\n") text.clear();
   const double end = results::end_s(picture.timeline);
   if (!(end > 0)) return text;
   const auto groups = drawing::groups(picture.timeline, drawing::Rows::engines);
   const std::vector<std::string> labels = drawing::labels(picture.timeline);
-  std::size_t wide = 0;  // of names
-  for (const drawing::Group& group : groups) wide = std::max(wide, base::columns(line(group.name)));
+  std::size_t left = 0;  // room for names
+  for (const drawing::Group& group : groups) left = std::max(left, base::columns(line(group.name)));
   const auto columns =
-      static_cast<std::size_t>(std::max(least_columns, screen.width - static_cast<int>(wide) - 2));
+      static_cast<std::size_t>(std::max(least_columns, screen.width - static_cast<int>(left) - 2));
   for (const drawing::Group& group : groups) {
     std::string name = line(group.name);
     for (const auto& row : group.rows) {
-      text += name + std::string(wide - base::columns(name) + 2, ' ') +
+      text += name + std::string(left - base::columns(name) + 2, ' ') +
               bars(picture.timeline, row, labels, columns, screen) + "\n";
       name.clear();
     }
   }
-  return text + fmt::format("{:<{}}  0{:>{}}\n", "", wide, base::format_seconds(end), columns - 1);
+  return text + fmt::format("{:<{}}  0{:>{}}\n", "", left, base::format_seconds(end), columns - 1);
 }
 
 }  // namespace
@@ -219,7 +219,7 @@ std::string text_of(const TimelinePicture& picture, const Screen& screen) {
 std::string terminal(const Report& report, const Screen& screen) {
   std::vector<std::string> letters;
   for (const drawing::StageLook& look : drawing::looks_in(pictures_of(report.blocks))) {
-    letters.push_back(fmt::format("{} {}", look.letter, look.words));
+    letters.push_back(fmt::format("{} {}", look.letter, look.name));
   }
   std::string text;
   bool follows = true;  // a heading, at once

@@ -48,10 +48,10 @@ class Events {
     text_ += "," + fields.dump(-1, ' ', false, Json::error_handler_t::replace).substr(1);
   }
   /// Names a process or one of its threads, which are shown in the order of their numbers.
-  void name(const char* what, int track, int number, const std::string& text) {
-    event('M', track, {{"name", fmt::format("{}_name", what)}, {"args", {{"name", text}}}});
+  void name(const char* kind, int track, int number, const std::string& text) {
+    event('M', track, {{"name", fmt::format("{}_name", kind)}, {"args", {{"name", text}}}});
     event('M', track,
-          {{"name", fmt::format("{}_sort_index", what)}, {"args", {{"sort_index", number}}}});
+          {{"name", fmt::format("{}_sort_index", kind)}, {"args", {{"sort_index", number}}}});
   }
   std::vector<Slice> tracks(const results::Timeline& timeline, bool by_lane);
   void arrows(const results::Timeline& timeline, const std::vector<Slice>& slices);

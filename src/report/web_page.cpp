@@ -28,9 +28,9 @@ std::string json_script(std::string_view attributes, std::string_view json) {
 }
 
 /// A class attribute, empty without classes.
-std::string class_of(std::string_view some, std::string_view other = "") {
-  if (some.empty() && other.empty()) return "";
-  return fmt::format(" class=\"{}{}{}\"", some, some.empty() || other.empty() ? "" : " ", other);
+std::string class_of(std::string_view name, std::string_view more = "") {
+  if (name.empty() && more.empty()) return "";
+  return fmt::format(" class=\"{}{}{}\"", name, name.empty() || more.empty() ? "" : " ", more);
 }
 
 std::string_view tone_class(Tone tone) {
@@ -104,17 +104,17 @@ ordered_json json_of(const Chart::Axis& axis) {
 
 std::string html_of(const Chart& chart) {
   ordered_json series = ordered_json::array();
-  for (const Chart::Series& one : chart.series) {
+  for (const Chart::Series& curve : chart.series) {
     ordered_json points = ordered_json::array();
-    for (const Chart::Point& point : one.points) {
+    for (const Chart::Point& point : curve.points) {
       const auto or_null = [](const std::optional<double>& value) {
         return value ? ordered_json(*value) : ordered_json();
       };
-      points.push_back({point.x, point.y, or_null(point.lo), or_null(point.hi), point.words});
+      points.push_back({point.x, point.y, or_null(point.lo), or_null(point.hi), point.label});
     }
-    series.push_back({{"name", one.name},
-                      {"muted", one.muted},
-                      {"joined", one.joined},
+    series.push_back({{"name", curve.name},
+                      {"muted", curve.muted},
+                      {"joined", curve.joined},
                       {"points", std::move(points)}});
   }
   const ordered_json json = {
@@ -168,7 +168,7 @@ std::string bar_html(const Blocks& blocks) {
   std::string html = "<nav aria-label=\"Timelines\">\n<ul class=\"legend\" aria-label=\"Colours\">";
   for (const drawing::StageLook& look : looks) {
     html += fmt::format("<li><i style=\"background:var(--{})\"></i>{}</li>",
-                        deck::to_string(look.stage), look.words);
+                        deck::to_string(look.stage), look.name);
   }
   return html + "</ul>\n" + std::string(tools) + "</nav>\n";
 }

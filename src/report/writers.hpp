@@ -51,8 +51,8 @@ struct Writer {
 
   auto function(const results::Fleet&) const { return fleet; }
   /// A CSV table has results side by side.
-  auto function(const results::Comparisons& made) const {
-    return made.side_by_side || option != "--csv" ? comparison : nullptr;
+  auto function(const results::Comparisons& comparisons) const {
+    return comparisons.side_by_side || option != "--csv" ? comparison : nullptr;
   }
   auto function(const Results&) const { return write; }
 };

@@ -93,17 +93,17 @@ void describe(Visitor& v, SharedDeck& deck) {
   v("orders", deck.matches, "Each order at each point.");
 }
 
-void describe(Visitor& v, SideBySide& all) {
-  v("columns", all.columns, "One per file.");
-  v("to", all.to, "The column that ratios refer to, from 1.", describe::above_zero);
-  v("decks", all.decks, "Decks of the same title and workload.");
+void describe(Visitor& v, SideBySide& side_by_side) {
+  v("columns", side_by_side.columns, "One per file.");
+  v("to", side_by_side.to, "The column that ratios refer to, from 1.", describe::above_zero);
+  v("decks", side_by_side.decks, "Decks of the same title and workload.");
 }
 
 void describe(Visitor& v, Comparisons& comparisons) {
   describe_schema(v, comparison_schema);
   v("below", comparisons.below, "How much worse a judged metric may be, as a fraction.", from_zero);
   v("common", comparisons.common, "Whether what only one of two files has is not judged.");
-  v("comparisons", comparisons.all, "One per deck and pair of files.");
+  v("comparisons", comparisons.pairs, "One per deck and pair of files.");
   v("side_by_side", comparisons.side_by_side, "Files next to each other; null: not asked for.");
   derived(v, "verdict", comparisons.verdict(), "The worst of all changes.");
   v("exit_code", comparisons.code, "Exit code of the comparison.", CodeNumber());
@@ -196,10 +196,10 @@ std::vector<std::string> search_keys(const Result& result) {
   const Origin from = origin(result);
   const std::string deck = "d" + result.deck.identity, name = "\nn" + from.deck_name;
   std::vector<std::string> keys;
-  for (const std::string& of_deck : {deck + name, deck, name}) {
-    keys.push_back(of_deck + "\nu" + from.device());
-    keys.push_back(of_deck + "\ns" + from.host + "\n" + from.slot);
-    keys.push_back(of_deck);
+  for (const std::string& prefix : {deck + name, deck, name}) {
+    keys.push_back(prefix + "\nu" + from.device());
+    keys.push_back(prefix + "\ns" + from.host + "\n" + from.slot);
+    keys.push_back(prefix);
   }
   for (const Point& point : result.points) {
     std::string& key = keys.emplace_back("p");
@@ -216,19 +216,19 @@ using Index = std::map<std::string, std::vector<const Result*>>;
 
 /// The result to compare with one. Null if `result` is one of `several` devices, and the others are
 /// of other devices. Throws base::Error{runtime_error} unless there is exactly one.
-const Result* counterpart(const Result& result, bool several, const Index& all,
+const Result* counterpart(const Result& result, bool several, const Index& index,
                           const std::string& file) {
   const Origin from = origin(result);
   const std::string& name = from.deck_name;
   std::vector<const Result*> same;
   for (const std::string& key : search_keys(result)) {
-    const auto found = all.find(key);
-    if (same.empty() && found != all.end()) same = found->second;
+    const auto found = index.find(key);
+    if (same.empty() && found != index.end()) same = found->second;
   }
   if (several && same.size() > 1) {
     const Origin other = origin(*same.front());
-    const bool here = other.host == from.host && other.slot == from.slot;
-    if (!here && other.device() != from.device()) return nullptr;
+    const bool same_slot = other.host == from.host && other.slot == from.slot;
+    if (!same_slot && other.device() != from.device()) return nullptr;
   }
   if (same.size() == 1) return same.front();
   throw base::Error(
@@ -277,16 +277,16 @@ Comparison compare(const Result& a, const Result& b, double below, bool common) 
 
 std::vector<Comparison> compare(const std::vector<Result>& a, const std::vector<Result>& b,
                                 double below, bool common) {
-  Index all;
+  Index index;
   for (const Result& result : b) {
-    for (const std::string& key : search_keys(result)) all[key].push_back(&result);
+    for (const std::string& key : search_keys(result)) index[key].push_back(&result);
   }
-  std::map<std::string, int> results;  // of `a`, by deck
-  for (const Result& result : a) ++results[result.deck.identity];
+  std::map<std::string, int> count_by_deck;  // of `a`
+  for (const Result& result : a) ++count_by_deck[result.deck.identity];
   std::vector<Comparison> comparisons;
   for (const Result& result : a) {
-    const bool several = results[result.deck.identity] > 1;
-    if (const auto* const other = counterpart(result, several, all, b.front().file)) {
+    const bool several = count_by_deck[result.deck.identity] > 1;
+    if (const auto* const other = counterpart(result, several, index, b.front().file)) {
       comparisons.push_back(compare(result, *other, below, common));
     } else {
       const Origin from = origin(result);
@@ -356,7 +356,7 @@ std::vector<std::string> titles_of(const std::vector<Column>& columns) {
   return titles;
 }
 
-std::size_t chosen(const std::vector<std::string>& titles, const std::string& to) {
+std::size_t column_number(const std::vector<std::string>& titles, const std::string& to) {
   for (std::size_t number = 1; number <= titles.size(); ++number) {
     if (to == titles[number - 1] || to == std::to_string(number)) return number;
   }
@@ -382,16 +382,16 @@ struct SameDeck {
 };
 
 std::vector<SameDeck> shared_decks(const std::vector<std::vector<Result>>& files) {
-  std::vector<SameDeck> all;
+  std::vector<SameDeck> decks;
   for (std::size_t column = 0; column < files.size(); ++column) {
     for (const Result& result : files[column]) {
       const Keys workload = workload_of(result);
-      auto same = std::ranges::find_if(all, [&](const SameDeck& known) {
-        return known.deck.title == result.title && known.deck.workload == workload;
+      auto same = std::ranges::find_if(decks, [&](const SameDeck& entry) {
+        return entry.deck.title == result.title && entry.deck.workload == workload;
       });
-      if (same == all.end()) {
-        same = all.insert(same, {{.title = result.title, .workload = workload},
-                                 std::vector<const Result*>(files.size())});
+      if (same == decks.end()) {
+        same = decks.insert(same, {{.title = result.title, .workload = workload},
+                                   std::vector<const Result*>(files.size())});
       }
       const Result*& place = same->results[column];
       if (place != nullptr) {
@@ -403,7 +403,7 @@ std::vector<SameDeck> shared_decks(const std::vector<std::vector<Result>>& files
       place = &result;
     }
   }
-  return all;
+  return decks;
 }
 
 Matched matched(const Run& run, const Runs& runs) {
@@ -452,11 +452,11 @@ std::vector<Match> matches_of(const std::vector<const Result*>& results, std::si
 }  // namespace
 
 SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std::string& to) {
-  SideBySide all;
-  for (const std::vector<Result>& results : files) all.columns.push_back(column_of(results));
-  const std::vector<std::string> titles = titles_of(all.columns);
-  for (std::size_t i = 0; i < titles.size(); ++i) all.columns[i].title = titles[i];
-  all.to = chosen(titles, to);
+  std::vector<Column> columns;
+  for (const std::vector<Result>& results : files) columns.push_back(column_of(results));
+  const std::vector<std::string> titles = titles_of(columns);
+  for (std::size_t i = 0; i < titles.size(); ++i) columns[i].title = titles[i];
+  SideBySide side_by_side{.columns = std::move(columns), .to = column_number(titles, to)};
   for (auto& [deck, results] : shared_decks(files)) {
     std::vector<Keys> keys;
     for (const Result* const result : results) {
@@ -464,10 +464,10 @@ SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std
       deck.errors.push_back(result == nullptr ? "" : result->error);
     }
     deck.differences = differences(keys);
-    deck.matches = matches_of(results, all.to - 1);
-    all.decks.push_back(std::move(deck));
+    deck.matches = matches_of(results, side_by_side.to - 1);
+    side_by_side.decks.push_back(std::move(deck));
   }
-  return all;
+  return side_by_side;
 }
 
 }  // namespace overlap::results

@@ -113,7 +113,7 @@ struct SideBySide {
 struct Comparisons {
   double below = 0;     ///< tolerated relative degradation of judged metrics
   bool common = false;  ///< what only one result has is not judged
-  std::vector<Comparison> all;
+  std::vector<Comparison> pairs;
   std::optional<SideBySide> side_by_side = {};  ///< if set, nothing is judged
   base::ExitCode code = base::ExitCode::pass;   ///< the worst of all changes
 
@@ -124,7 +124,7 @@ inline constexpr const char* comparison_schema = "overlap-comparison/1";
 
 void describe(describe::Visitor& v, Change& change);
 void describe(describe::Visitor& v, Comparison& comparison);
-void describe(describe::Visitor& v, SideBySide& all);
+void describe(describe::Visitor& v, SideBySide& side_by_side);
 void describe(describe::Visitor& v, Comparisons& comparisons);
 
 /// Trend of a ratio: faster or slower if the whole interval lies beyond 1 +- `same_within`, same if

@@ -75,9 +75,9 @@ Subject subject_of(Subject machine, const FigureKey& key) {
   return machine;
 }
 
-Figures::Figures(const Result& of) : result(of), points(of.by_point()) {
+Figures::Figures(const Result& source) : result(source), points(source.by_point()) {
   for (std::size_t i = 0; i < points.size(); ++i) {
-    auto& [all, point, runs, device] = points[i];
+    auto& [ignored, point, runs, device] = points[i];
     std::erase_if(runs, [](const Run* run) { return !run->ran(); });
     if (runs.empty()) continue;
     for (const deck::MetricRow& row : deck::device_metrics) {
@@ -102,9 +102,9 @@ Figures::Figures(const Result& of) : result(of), points(of.by_point()) {
 }
 
 std::vector<double> Figures::samples(const Row& row) const {
-  const PointRuns& at = points[row.point];
-  return row.run == nullptr ? values(row.key.metric, at.device)
-                            : values(row.key.metric, *row.run, at.runs);
+  const PointRuns& point_runs = points[row.point];
+  return row.run == nullptr ? values(row.key.metric, point_runs.device)
+                            : values(row.key.metric, *row.run, point_runs.runs);
 }
 
 std::string Figures::unjudgeable(const Row& row) const {
@@ -120,8 +120,8 @@ Pivot::Pivot(const std::vector<const Figures*>& tables) {
     }
   }
   std::map<std::string, std::size_t> places, runs;  // numbered as they appear
-  const auto number = [](auto& known, const std::string& name) {
-    return known.emplace(name, known.size()).first->second;
+  const auto number = [](auto& numbers, const std::string& name) {
+    return numbers.emplace(name, numbers.size()).first->second;
   };
   std::map<std::tuple<std::size_t, std::size_t, deck::Metric>, Line> by_key;
   for (std::size_t column = 0; column < tables.size(); ++column) {
@@ -144,10 +144,10 @@ Pivot::Pivot(const std::vector<const Figures*>& tables) {
 }
 
 std::vector<Setting> differences(const std::vector<Keys>& columns) {
-  Keys all;
-  for (const Keys& keys : columns) all.insert(keys.begin(), keys.end());
+  Keys merged;
+  for (const Keys& keys : columns) merged.insert(keys.begin(), keys.end());
   std::vector<Setting> differing;
-  for (const auto& [key, ignored] : all) {
+  for (const auto& [key, ignored] : merged) {
     Setting setting{key, {}};
     std::set<std::string> distinct;
     for (const Keys& keys : columns) {
@@ -169,32 +169,32 @@ Keys machine_keys(const Result& result) {
   constexpr auto fleeting = std::to_array<const char*>(
       {"host.available_bytes", "device.free_bytes", "device.pcie_gen", "device.pcie_width",
        "device.sm_clock_mhz", "device.memory_clock_mhz"});
-  Keys all;
-  flatten(describe::write(result.machine.build), "build", all);
-  flatten(describe::write(result.machine.host), "host", all);
-  if (result.machine.device) flatten(describe::write(*result.machine.device), "device", all);
-  for (const char* const key : fleeting) all.erase(key);
-  return all;
+  Keys keys;
+  flatten(describe::write(result.machine.build), "build", keys);
+  flatten(describe::write(result.machine.host), "host", keys);
+  if (result.machine.device) flatten(describe::write(*result.machine.device), "device", keys);
+  for (const char* const key : fleeting) keys.erase(key);
+  return keys;
 }
 
 Keys deck_keys(const Result& result) {
-  Json keys = result.deck.resolved;
-  for (const char* const other : {"title", "measure", "acceptance", "require", "fleet"}) {
-    keys.erase(other);
+  Json resolved = result.deck.resolved;
+  for (const char* const section : {"title", "measure", "acceptance", "require", "fleet"}) {
+    resolved.erase(section);
   }
-  Keys all;
-  flatten(keys, "", all);
-  const Json swept = keys.value("sweep", Json::object());
-  for (const auto& [key, values] : swept.items()) all.erase(key);
-  return all;
+  Keys keys;
+  flatten(resolved, "", keys);
+  const Json swept = resolved.value("sweep", Json::object());
+  for (const auto& [key, values] : swept.items()) keys.erase(key);
+  return keys;
 }
 
 Keys deck_keys(const Result& result, const Point& point) {
-  Keys all = deck_keys(result);
+  Keys keys = deck_keys(result);
   for (const auto& [key, value] : point.values.items()) {
-    all[base::one_line(key)] = base::one_line(describe::spell(value));
+    keys[base::one_line(key)] = base::one_line(describe::spell(value));
   }
-  return all;
+  return keys;
 }
 
 }  // namespace overlap::results

@@ -119,12 +119,12 @@ void judge_by(const Reference& reference, Device& device) {
   };
   for (const auto& [key, value, unjudgeable] : device.figures) {
     // How much worse it may be, once per criterion; empty: the tolerance of the reference.
-    std::vector<std::optional<double>> parts;
+    std::vector<std::optional<double>> tolerances;
     for (const deck::Criterion& criterion : device.referenced) {
-      if (criterion.judges(key.metric, key.order, key.phase)) parts.push_back(criterion.below);
+      if (criterion.judges(key.metric, key.order, key.phase)) tolerances.push_back(criterion.below);
     }
-    if (device.referenced.empty() && is_compared(device, key)) parts.emplace_back();
-    for (const std::optional<double> below : parts) {
+    if (device.referenced.empty() && is_compared(device, key)) tolerances.emplace_back();
+    for (const std::optional<double> below : tolerances) {
       Check check{.metric = key.metric, .order = key.order, .value = value};
       limit_by(reference, subject_of(device.machine, key), below, check);
       if (!check.reason.empty()) {

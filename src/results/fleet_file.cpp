@@ -191,9 +191,9 @@ void describe_fleet(Visitor& v, Fleet& fleet, std::vector<Device>& devices) {
 void describe(Visitor& v, Fleet& fleet) { describe_fleet(v, fleet, fleet.devices); }
 
 std::string to_json(const Fleet& fleet) {
-  std::vector<Device> nobody;
+  std::vector<Device> no_devices;
   const Json map = describe::write_map(
-      [&](Visitor& v) { describe_fleet(v, const_cast<Fleet&>(fleet), nobody); });
+      [&](Visitor& v) { describe_fleet(v, const_cast<Fleet&>(fleet), no_devices); });
   const std::string rest = json_text(map, 2) + "\n";
   if (fleet.devices.empty()) return rest;
   // Devices as text, one by one: all of them as objects would take ten times the memory.
@@ -202,8 +202,8 @@ std::string to_json(const Fleet& fleet) {
     devices += (devices.empty() ? "\n    " : ",\n    ") + json_text(describe::write(device));
   }
   // No string has it: quotes are escaped. Groups have numbers of devices, and more indentation.
-  constexpr std::string_view none = "\n  \"devices\": []";
-  const std::size_t at = rest.find(none) + none.size() - 1;
+  constexpr std::string_view empty_list = "\n  \"devices\": []";
+  const std::size_t at = rest.find(empty_list) + empty_list.size() - 1;
   return rest.substr(0, at) + devices + "\n  " + rest.substr(at);
 }
 

@@ -63,9 +63,9 @@ std::vector<MissingDevices> missing_of(const Launch& launch) {
 using Launches = std::map<std::array<std::string, 3>, Launch>;
 
 /// Whether a later launch found as many ranks on the host, or on one of the hosts.
-bool is_superseded(const MissingDevices& missing, const Launch& launch, const Launches& all) {
+bool is_superseded(const MissingDevices& missing, const Launch& launch, const Launches& launches) {
   const bool unknown = missing.host.empty();
-  return std::ranges::any_of(all | std::views::values, [&](const Launch& other) {
+  return std::ranges::any_of(launches | std::views::values, [&](const Launch& other) {
     if (other.started <= launch.started) return false;
     return std::ranges::any_of(other.nodes, [&](const auto& node) {
       const bool again = unknown ? launch.nodes.contains(node.first) : missing.host == node.first;
@@ -102,19 +102,19 @@ std::map<std::array<std::string, 3>, Launches> launches_by_deck(
 std::string text_of(const MissingDevices& missing) {
   const bool global = !missing.ranks.empty();
   const std::vector<int>& ranks = global ? missing.ranks : missing.local_ranks;
-  const std::string what = fmt::format("{} of {} without a result", missing.missing,
-                                       base::counted(missing.expected, "device"));
-  if (ranks.empty()) return what;
-  return fmt::format("{}: {}rank{} {}{}", what, global ? "" : "local ",
+  const std::string count = fmt::format("{} of {} without a result", missing.missing,
+                                        base::counted(missing.expected, "device"));
+  if (ranks.empty()) return count;
+  return fmt::format("{}: {}rank{} {}{}", count, global ? "" : "local ",
                      ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
                      ranks.size() == most_ranks ? ", ..." : "");
 }
 
 void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
-  std::map<std::pair<Natural, std::string>, MissingDevices> all;  // by host, else by launch
+  std::map<std::pair<Natural, std::string>, MissingDevices> by_place;  // by host, else by launch
   const auto add = [&](MissingDevices missing, const std::string& launch) {
-    MissingDevices& known = all[{Natural{missing.host}, missing.host.empty() ? launch : ""}];
-    if (known.missing < missing.missing) known = std::move(missing);
+    MissingDevices& most = by_place[{Natural{missing.host}, missing.host.empty() ? launch : ""}];
+    if (most.missing < missing.missing) most = std::move(missing);
   };
   for (const auto& [deck, launches] : launches_by_deck(fleet.devices)) {
     for (const auto& [key, launch] : launches) {
@@ -140,7 +140,7 @@ void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
       fleet.missing.push_back(name);
     }
   }
-  for (const auto& [place, missing] : all) {
+  for (const auto& [place, missing] : by_place) {
     if (missing.missing > 0) fleet.missing_devices.push_back(missing);
   }
 }

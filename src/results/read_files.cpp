@@ -106,28 +106,28 @@ void require_consistent(const Reader& file, const Result& result) {
   ExitCode code = code_of_runs(file, result);
   const Figures figures(result);
   const std::vector<deck::Criterion> judging = criteria(result);
-  using About = std::pair<std::string, FigureKey>;  // a point and what is judged there
-  std::map<About, const Figures::Row*> rows;
-  std::set<About> due;  // checks that follow from the criteria and the runs
+  using FigureAt = std::pair<std::string, FigureKey>;  // a point and what is judged there
+  std::map<FigureAt, const Figures::Row*> rows;
+  std::set<FigureAt> due;  // checks that follow from the criteria and the runs
   for (const Figures::Row& row : figures.rows) {
     if (!row.judged) continue;
-    const About about(figures.point(row).values.dump(), row.key);
-    rows.emplace(about, &row);
+    const FigureAt figure(figures.point(row).values.dump(), row.key);
+    rows.emplace(figure, &row);
     const auto& [phase, order, metric] = row.key;
-    for (const deck::Criterion& each : judging) {
-      if (each.judges(metric, order, phase)) due.insert(about);
+    for (const deck::Criterion& criterion : judging) {
+      if (criterion.judges(metric, order, phase)) due.insert(figure);
     }
   }
   for (std::size_t i = 0; i < result.checks.size(); ++i) {
     const Check& check = result.checks[i];
-    const About about(check.point.dump(), {check.phase, check.order, check.metric});
-    const auto row = rows.find(about);
+    const FigureAt figure(check.point.dump(), {check.phase, check.order, check.metric});
+    const auto row = rows.find(figure);
     if (check.device.empty() && !is_right(check, row == rows.end() ? nullptr : row->second)) {
       file.at("checks").item(i).at("value").fail_allowed(
           "that of the run, and the verdict that follows from it");
     }
     code = base::worst(code, code_of(check.metric, check.verdict));
-    if (check.verdict != Verdict::skipped) due.erase(about);
+    if (check.verdict != Verdict::skipped) due.erase(figure);
   }
   if (!due.empty() && result.error.empty() && !result.interrupted) {
     file.at("checks").fail(fmt::format("found none of {}; allowed: one for each criterion",
@@ -141,10 +141,10 @@ void require_consistent(const Reader& file, const Result& result) {
 
 /// Adds the points of runs that a file does not list: one of an earlier version has runs alone.
 void add_points(Result& result) {
-  std::set<std::pair<std::string, deck::Phase>> known;
-  for (const Point& point : result.points) known.emplace(point.values.dump(), point.phase);
+  std::set<std::pair<std::string, deck::Phase>> listed;
+  for (const Point& point : result.points) listed.emplace(point.values.dump(), point.phase);
   const auto add = [&](const Json& values, deck::Phase phase) {
-    if (!known.emplace(values.dump(), phase).second) return;
+    if (!listed.emplace(values.dump(), phase).second) return;
     Point& point = result.points.emplace_back(Point{.values = values, .phase = phase});
     for (const auto& [key, value] : values.items()) point.text[key] = describe::spell(value);
     point.exit_code = result.code;
@@ -158,8 +158,8 @@ void add_points(Result& result) {
 std::vector<std::string> predicted_devices(const Result& result) {
   std::vector<std::string> devices;
   for (const Run& run : result.runs) {
-    const bool known = std::ranges::find(devices, run.device) != devices.end();
-    if (!run.device.empty() && !known) devices.push_back(run.device);
+    const bool is_listed = std::ranges::find(devices, run.device) != devices.end();
+    if (!run.device.empty() && !is_listed) devices.push_back(run.device);
   }
   return devices;
 }
@@ -280,13 +280,13 @@ std::optional<ExpectedHost> parse_host(const std::string& word) {
 
 std::vector<SourceFile> source_files(const std::vector<std::string>& files_or_folders) {
   std::vector<SourceFile> files;
-  std::set<std::string> known;
+  std::set<std::string> seen;
   for (const std::string& path : files_or_folders) {
     std::error_code unknown;
     const bool named = !std::filesystem::is_directory(path, unknown);
     for (std::string& file : named ? std::vector{path} : files_in(path)) {
       const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
-      if (known.insert(place.string()).second) files.push_back({std::move(file), named});
+      if (seen.insert(place.string()).second) files.push_back({std::move(file), named});
     }
   }
   return files;

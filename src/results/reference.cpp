@@ -51,12 +51,12 @@ void describe_entries(Visitor& v, std::vector<Entry>& entries) {
 /// A subject as texts: "device NVIDIA H200", "link gen5 x16", ...
 std::vector<std::string> texts(Subject subject) {
   subject.deck = subject.deck.substr(0, 12);
-  std::vector<std::string> all;
+  std::vector<std::string> texts;
   const Json keys = describe::write(subject);
   for (const auto& [key, value] : keys.items()) {
-    all.push_back(key + " " + describe::spell(value));
+    texts.push_back(key + " " + describe::spell(value));
   }
-  return all;
+  return texts;
 }
 
 /// Values collected for one subject.
@@ -67,12 +67,12 @@ struct Collected {
   const Result* newest = nullptr;
 };
 
-void add(std::map<Subject, Collected>& all, const Result& result) {
+void add(std::map<Subject, Collected>& by_subject, const Result& result) {
   const Origin from = origin(result);
   for (const Figures::Row& row : Figures(result).rows) {
     if (!row.judged || !row.value || !deck::has_reference(row.key.metric)) continue;
     const auto& [n, median, min, max, lo, hi] = *row.value;
-    Collected& collected = all[subject_of(from.machine, row.key)];
+    Collected& collected = by_subject[subject_of(from.machine, row.key)];
     collected.medians[from.device()].push_back(median);
     const bool more = deck::row_of(row.key.metric).better == deck::Better::more;
     if (median > 0) collected.open.push_back((more ? median - lo : hi - median) / median);
@@ -157,10 +157,10 @@ std::map<std::string, Reference> load_references(const deck::Deck& deck, const s
   return files;
 }
 
-std::string to_yaml(const Reference& reference, const std::string& how) {
+std::string to_yaml(const Reference& reference, const std::string& origin) {
   std::vector<Entry> entries = reference.entries;
   return describe::map_to_yaml([&](Visitor& v) { describe_entries(v, entries); },
-                               base::safe_lines(how));
+                               base::safe_lines(origin));
 }
 
 void limit_by(const Reference& reference, const Subject& subject, std::optional<double> below,
@@ -195,7 +195,7 @@ double tolerance_of(double median, double mad, std::size_t n) {
 }
 
 Baseline baseline(const std::vector<Result>& results, std::optional<double> below) {
-  std::map<Subject, Collected> all;
+  std::map<Subject, Collected> by_subject;
   const auto refuse = [](const Result& result, const char* found) {
     throw base::Error(base::ExitCode::runtime_error, result.file + ": found " + found);
   };
@@ -204,10 +204,10 @@ Baseline baseline(const std::vector<Result>& results, std::optional<double> belo
       refuse(result, "wrong data; allowed: results with correct data");
     }
     if (result.sweeps()) refuse(result, "a sweep; allowed: a deck without a sweep");
-    add(all, result);
+    add(by_subject, result);
   }
-  Baseline made;
-  for (const auto& [subject, collected] : all) {
+  Baseline baseline;
+  for (const auto& [subject, collected] : by_subject) {
     std::vector<double> values;
     for (const auto& [device, medians] : collected.medians) values.push_back(base::median(medians));
     const double value = base::median(values);
@@ -220,22 +220,22 @@ Baseline baseline(const std::vector<Result>& results, std::optional<double> belo
                 .date = collected.newest->started.substr(0, 10),
                 .version = collected.newest->machine.build.version};
     if (!(value > 0 && std::isfinite(value))) {
-      made.left_out.push_back(entry);
+      baseline.left_out.push_back(entry);
       continue;
     }
     entry.tolerance = below.value_or(tolerance_of(value, entry.mad, values.size()));
     const double open = std::min(base::median(collected.open), 1.0);
     if (open > entry.tolerance) {
       entry.tolerance = open;
-      made.widened.push_back(entry);
+      baseline.widened.push_back(entry);
     }
-    made.entries.push_back(entry);
+    baseline.entries.push_back(entry);
   }
-  if (made.entries.empty()) {
+  if (baseline.entries.empty()) {
     throw base::Error(base::ExitCode::runtime_error,
                       "found no measured figure above 0; allowed: results with measured runs");
   }
-  return made;
+  return baseline;
 }
 
 }  // namespace overlap::results

@@ -287,39 +287,39 @@ bool Axis::numeric() const {
 bool Part::ran() const { return std::ranges::any_of(runs, &Run::ran); }
 
 std::vector<Axis> Result::axes() const {
-  std::vector<Axis> all;
+  std::vector<Axis> axes;
   for (const Point& swept : points) {
     std::size_t number = 0;
     for (const auto& [key, value] : swept.values.items()) {
-      if (number == all.size()) all.push_back({.key = key});
-      Axis& axis = all[number++];
+      if (number == axes.size()) axes.push_back({.key = key});
+      Axis& axis = axes[number++];
       const std::string text = swept.spelled(key);
       if (std::ranges::find(axis.values, text, &Axis::Value::text) != axis.values.end()) continue;
       axis.values.push_back(
           {text, value.is_number() ? std::optional(value.get<double>()) : std::nullopt});
     }
   }
-  return all;
+  return axes;
 }
 
 std::vector<PointRuns> Result::by_point() const {
-  static const DeviceSamples nothing;
-  std::vector<PointRuns> all;
-  std::map<std::pair<std::string, deck::Phase>, std::size_t> number_of;
-  for (const Point& at : points) {
-    number_of.emplace(std::pair(at.values.dump(), at.phase), all.size());
-    const bool alone = at.phase == deck::Phase::alone;
-    const DeviceSamples& samples = !at.values.empty() ? at.device
-                                   : alone            ? device
-                                   : together         ? together->device
-                                                      : nothing;
-    all.push_back({*this, at, {}, samples});
+  static const DeviceSamples no_samples;
+  std::vector<PointRuns> point_runs;
+  std::map<std::pair<std::string, deck::Phase>, std::size_t> place_by_point;
+  for (const Point& listed : points) {
+    place_by_point.emplace(std::pair(listed.values.dump(), listed.phase), point_runs.size());
+    const bool alone = listed.phase == deck::Phase::alone;
+    const DeviceSamples& samples = !listed.values.empty() ? listed.device
+                                   : alone                ? device
+                                   : together             ? together->device
+                                                          : no_samples;
+    point_runs.push_back({*this, listed, {}, samples});
   }
   for (const Run& run : runs) {
-    const auto found = number_of.find({run.point.dump(), run.phase});
-    if (found != number_of.end()) all[found->second].runs.push_back(&run);
+    const auto found = place_by_point.find({run.point.dump(), run.phase});
+    if (found != place_by_point.end()) point_runs[found->second].runs.push_back(&run);
   }
-  return all;
+  return point_runs;
 }
 
 bool PointRuns::ran() const {
@@ -329,11 +329,11 @@ bool PointRuns::ran() const {
 void append(Result& result, std::size_t number, Part part) {
   const bool together = part.point.phase == deck::Phase::together;
   for (auto& [name, value] : part.choices) {
-    const auto known = std::ranges::find(result.choices, name, &Choices::value_type::first);
-    if (known == result.choices.end()) {
+    const auto choice = std::ranges::find(result.choices, name, &Choices::value_type::first);
+    if (choice == result.choices.end()) {
       result.choices.emplace_back(name, value);
-    } else if (known->second != value) {
-      known->second = "differs from point to point";
+    } else if (choice->second != value) {
+      choice->second = "differs from point to point";
     }
   }
   if (together) {
@@ -364,9 +364,9 @@ void fail(Result& result, base::ExitCode code, const std::string& text) {
 }
 
 std::string to_json(const std::vector<Result>& results, int indent) {
-  Json all = Json::array();
-  for (const Result& result : results) all.push_back(describe::write(result));
-  const Json document = results.size() == 1 ? all.front() : Json{{"results", all}};
+  Json list = Json::array();
+  for (const Result& result : results) list.push_back(describe::write(result));
+  const Json document = results.size() == 1 ? list.front() : Json{{"results", list}};
   return json_text(document, indent) + "\n";
 }
 

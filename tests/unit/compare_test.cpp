@@ -413,7 +413,7 @@ TEST(Compare, IdenticalSamplesAreCalledSo) {
   EXPECT_EQ(change.trend, Trend::identical);
   EXPECT_EQ(change.ratio->lo, 1);
   EXPECT_EQ(change.ratio->hi, 1);
-  const std::string text = text_of(Comparisons{.all = {compared(one, one)}});
+  const std::string text = text_of(Comparisons{.pairs = {compared(one, one)}});
   EXPECT_THAT(text, testing::ContainsRegex("by_engine +time .* identical +not judged"));
 }
 
@@ -431,7 +431,7 @@ TEST(Compare, ListsWhatDiffersFirst) {
   }
   EXPECT_THAT(lines,
               testing::ElementsAre("build.version 1 2", "device.vbios - 96", "chunks.count 4 8"));
-  const std::string text = text_of(Comparisons{.below = 0.01, .all = comparisons});
+  const std::string text = text_of(Comparisons{.below = 0.01, .pairs = comparisons});
   EXPECT_LT(text.find("chunks.count"), text.find("change  "));
 }
 
@@ -497,8 +497,8 @@ TEST(Compare, OneOfSeveralDevicesMayBeGone) {
 }
 
 Comparisons file(std::vector<Comparison> all) {
-  Comparisons made{.below = 0.01, .all = std::move(all)};
-  made.code = exit_code_of(made.all);
+  Comparisons made{.below = 0.01, .pairs = std::move(all)};
+  made.code = exit_code_of(made.pairs);
   return made;
 }
 
