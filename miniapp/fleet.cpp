@@ -27,7 +27,7 @@ void add_lost(const fleet::Lost& lost, const std::vector<Study>& studies,
     device.slot = fmt::format("{}", lost.rank);
     device.machine.deck = study.result.deck.identity;
     device.deck_name = study.points.front().deck.name();
-    device.reasons.push_back({ExitCode::runtime_error, message(lost), {}});
+    device.reasons.push_back({ExitCode::runtime_error, text_of(lost), {}});
   }
 }
 
@@ -44,7 +44,7 @@ results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Stu
                           fleet::Member& member) {
   results::Fleet input;
   for (const std::string& text : gathered.texts) {
-    member.exchange_signs();
+    member.keep_in_touch();
     const std::size_t end = text.find('\n');
     const std::string file = text.substr(0, end);
     try {
@@ -149,9 +149,9 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   }
   const auto gathered = member.gather(file + "\n" + results::to_json(results, -1), can_end);
   if (names.rank > 0) return member.conclude(ExitCode::pass);
-  for (const fleet::Lost& lost : gathered.lost) terminal.error(message(lost));
+  for (const fleet::Lost& lost : gathered.lost) terminal.error(text_of(lost));
   results::Fleet fleet = fleet_from(gathered, studies, member);
-  member.exchange_signs();
+  member.keep_in_touch();
   return member.conclude(finish(common_files(options, names), fleet, options, terminal));
 }
 

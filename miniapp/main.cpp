@@ -121,23 +121,23 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
 
 /// The options with placeholders replaced in the names of the result files of this process. With
 /// --fleet without the files about all ranks.
-Options with_local_files(const Options& options, const Inputs& inputs, const FileNames& names) {
-  Options local = options;
-  local.calibrate = names.resolve(options.calibrate);
-  local.outputs.clear();
+Options with_files_of_rank(const Options& options, const Inputs& inputs, const FileNames& names) {
+  Options rank_options = options;
+  rank_options.calibrate = names.resolve(options.calibrate);
+  rank_options.outputs.clear();
   for (const Output& output : options.outputs) {
     if (options.fleet && is_common_file(output)) continue;
     const std::string path = names.resolve(output.path);
     if (!has_deck_placeholder(path)) {
-      local.outputs.push_back({output.writer, path});
+      rank_options.outputs.push_back({output.writer, path});
       continue;
     }
     for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
-      local.outputs.push_back(
+      rank_options.outputs.push_back(
           {output.writer, with_deck(path, inputs.decks[i].front().deck.name()), i});
     }
   }
-  return local;
+  return rank_options;
 }
 
 /// Removes result files that cannot be written from the options, and makes the machinery unusable:
@@ -248,12 +248,12 @@ ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   }
   start(options, *inputs, machinery, terminal);
   const FileNames names = file_names(machine_of(machinery));
-  Options local = with_local_files(options, *inputs, names);
-  require_writable(local, *inputs, common_files(options, names), machinery);
-  if (!local.calibrate.empty() && !machinery.unusable)
-    calibrate(local, *inputs, machinery, terminal);
-  std::vector<Study> studies = run_decks(local, *inputs, machinery, terminal);
-  const ExitCode code = finish(local, studies, terminal);
+  Options rank_options = with_files_of_rank(options, *inputs, names);
+  require_writable(rank_options, *inputs, common_files(options, names), machinery);
+  if (!rank_options.calibrate.empty() && !machinery.unusable)
+    calibrate(rank_options, *inputs, machinery, terminal);
+  std::vector<Study> studies = run_decks(rank_options, *inputs, machinery, terminal);
+  const ExitCode code = finish(rank_options, studies, terminal);
   return machinery.member ? finish_fleet(options, names, studies, machinery, terminal) : code;
 }
 

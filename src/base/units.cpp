@@ -63,8 +63,8 @@ std::optional<Quantity> parse(std::string_view text, Units units) {
   double value = 0;
   const auto number = std::from_chars(text.begin(), text.end(), value);
   if (number.ec != std::errc{} || !std::isfinite(value)) return std::nullopt;
-  const auto digits_only = std::from_chars(text.begin(), text.end(), integer);
-  if (digits_only.ec == std::errc{} && digits_only.ptr == number.ptr) quantity.integer = integer;
+  const auto integer_end = std::from_chars(text.begin(), text.end(), integer);
+  if (integer_end.ec == std::errc{} && integer_end.ptr == number.ptr) quantity.integer = integer;
   const std::string_view digits =
       text.substr(0, static_cast<std::size_t>(number.ptr - text.data()));
   text.remove_prefix(digits.size());

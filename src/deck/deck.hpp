@@ -255,8 +255,9 @@ struct Criterion {
   bool holds_here(bool on_gpu) const { return where.empty() || (on_gpu && holds_for(any_gpu)); }
 
   /// Whether it limits a metric of this order (empty: the device) in this phase.
-  bool judges(Metric run_metric, std::optional<Order> run_order, Phase run_phase) const {
-    return metric == run_metric && (!order || order == run_order) && (!phase || phase == run_phase);
+  bool judges(Metric judged_metric, std::optional<Order> judged_order, Phase judged_phase) const {
+    return metric == judged_metric && (!order || order == judged_order) &&
+           (!phase || phase == judged_phase);
   }
 };
 

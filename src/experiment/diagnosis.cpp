@@ -58,7 +58,7 @@ double lane_s(const schedule::Schedule& schedule, const model::Rates& rates) {
 
 /// Input of the diagnoses.
 struct Evidence {
-  const Run& measured;
+  const Run& run;
   const schedule::Schedule& schedule;
   const Conditions& conditions;
   model::Rates rates = {};
@@ -81,7 +81,7 @@ struct Evidence {
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
   /// Whether the deck lists the tasks, instead of cutting chunks.
   bool listed() const { return !schedule.names.empty(); }
-  bool is_auto() const { return measured.order == deck::Order::automatic; }
+  bool is_auto() const { return run.order == deck::Order::automatic; }
   /// What helps if there are too many chunks, or too few of them for this order.
   const char* remedy(bool too_many) const {
     if (is_auto()) return "";  // it chose both
@@ -96,40 +96,41 @@ struct Evidence {
   bool host_runs_tasks() const { return !gpu() && schedule.mechanism == deck::Mechanism::portable; }
 };
 
-Evidence evidence_of(const Run& measured, const std::vector<Run>& runs,
-                     const Conditions& conditions) {
+Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
   const results::Runs run_pointers = pointers(runs);
-  Evidence run{.measured = measured,
-               .schedule = measured.schedule,
-               .conditions = conditions,
-               .traffic = schedule::traffic(measured.schedule),
-               .drift = results::value(deck::Metric::drift, measured, run_pointers)};
-  const auto efficiency = results::value(deck::Metric::overlap_efficiency, measured, run_pointers);
-  if (!measured.rates || !measured.bounds || !efficiency) return run;  // the baseline has none
-  run.compared = true;
-  run.rates = *measured.rates;
-  run.bounds = *measured.bounds;
-  run.time_s = results::time_s(measured).median;
+  Evidence evidence{.run = run,
+                    .schedule = run.schedule,
+                    .conditions = conditions,
+                    .traffic = schedule::traffic(run.schedule),
+                    .drift = results::value(deck::Metric::drift, run, run_pointers)};
+  const auto efficiency = results::value(deck::Metric::overlap_efficiency, run, run_pointers);
+  if (!run.rates || !run.bounds || !efficiency) return evidence;  // the baseline has none
+  const model::Rates& rates = *run.rates;
+  evidence.rates = rates;
+  evidence.bounds = *run.bounds;
+  evidence.compared = true;
+  evidence.time_s = results::time_s(run).median;
   // Rates are measured after the runs: nothing takes longer than it did.
-  run.waits_s = std::min(run.bounds.schedule_bound_s, run.time_s);
-  run.copies_s = run.rates.h2d_s + run.rates.d2h_s;
+  evidence.waits_s = std::min(run.bounds->schedule_bound_s, evidence.time_s);
+  evidence.copies_s = rates.h2d_s + rates.d2h_s;
   const auto& [workers, copy_engines] = conditions.engines;
+  double busiest_s = 0;
   if (workers > 0) {
-    run.busiest_s = (run.copies_s + run.rates.kernel_s) / std::min(workers, run.schedule.lanes);
-    run.lane_s = std::min(lane_s(measured.schedule, run.rates), run.time_s);
+    busiest_s = (evidence.copies_s + rates.kernel_s) / std::min(workers, run.schedule.lanes);
+    evidence.lane_s = std::min(lane_s(run.schedule, rates), evidence.time_s);
   } else {
-    const double both_s = copy_engines == 1 ? run.copies_s : run.rates.both_s;
-    run.busiest_s = std::max({run.rates.kernel_s, both_s, run.rates.h2d_s, run.rates.d2h_s});
+    const double both_s = copy_engines == 1 ? evidence.copies_s : rates.both_s;
+    busiest_s = std::max({rates.kernel_s, both_s, rates.h2d_s, rates.d2h_s});
   }
   // Kernels may share the device; the host may be busier than it.
-  run.busiest_s = std::max(std::min(run.busiest_s, run.waits_s), run.bounds.bound_s);
-  run.wanted_lanes = std::min(run.gpu() ? engine_count(measured.schedule) : workers,
-                              chain_count(measured.schedule));
-  const auto potential = results::overlap_potential(measured, run_pointers);
-  run.nothing_to_hide = potential && *potential < results::least_potential;
-  run.good = efficiency->median >= good_efficiency;
-  run.beyond_schedule = run.time_s > 1.03 * run.bounds.schedule_bound_s;
-  return run;
+  evidence.busiest_s = std::max(std::min(busiest_s, evidence.waits_s), run.bounds->bound_s);
+  evidence.wanted_lanes =
+      std::min(evidence.gpu() ? engine_count(run.schedule) : workers, chain_count(run.schedule));
+  const auto potential = results::overlap_potential(run, run_pointers);
+  evidence.nothing_to_hide = potential && *potential < results::least_potential;
+  evidence.good = efficiency->median >= good_efficiency;
+  evidence.beyond_schedule = evidence.time_s > 1.03 * run.bounds->schedule_bound_s;
+  return evidence;
 }
 
 using Found = std::optional<Finding>;
@@ -139,10 +140,11 @@ Found found(std::string text, std::map<std::string, double> evidence = {}) {
 }
 
 /// Not a defect: copies no longer matter.
-Found kernel_bound(const Evidence& run) {
-  if (run.bounds.limit != "SM" || !(run.nothing_to_hide || run.good)) return {};
-  if (run.traffic.h2d + run.traffic.d2h == 0) return {};
-  const double part = std::min(1.0, run.bounds.bound_s / run.time_s);  // together they are faster
+Found kernel_bound(const Evidence& evidence) {
+  if (evidence.bounds.limit != "SM" || !(evidence.nothing_to_hide || evidence.good)) return {};
+  if (evidence.traffic.h2d + evidence.traffic.d2h == 0) return {};
+  const double part =
+      std::min(1.0, evidence.bounds.bound_s / evidence.time_s);  // together they are faster
   return found(fmt::format("kernels alone take {:.0f} % of the time: faster copies would change "
                            "nothing",
                            100 * part),
@@ -150,10 +152,11 @@ Found kernel_bound(const Evidence& run) {
 }
 
 /// Also relevant if slow copies leave nothing to hide behind them.
-Found pageable_memory(const Evidence& run) {
-  const bool pageable = run.schedule.host_memory == deck::HostMemory::pageable;
-  if (!run.gpu() || !pageable || run.copies_s <= 0) return {};
-  const double rate = static_cast<double>(run.traffic.h2d + run.traffic.d2h) / run.copies_s * 1e-9;
+Found pageable_memory(const Evidence& evidence) {
+  const bool pageable = evidence.schedule.host_memory == deck::HostMemory::pageable;
+  if (!evidence.gpu() || !pageable || evidence.copies_s <= 0) return {};
+  const double rate =
+      static_cast<double>(evidence.traffic.h2d + evidence.traffic.d2h) / evidence.copies_s * 1e-9;
   return found(fmt::format("pageable host memory: copies are staged at {} GB/s and block the "
                            "host; set memory.host: pinned",
                            base::format_number(rate)),
@@ -161,71 +164,75 @@ Found pageable_memory(const Evidence& run) {
 }
 
 /// The slots are filled and drained in the order of issue, by threads that memory may slow.
-Found staging_ring(const Evidence& run) {
-  if (!run.beyond_schedule || !run.measured.staging) return {};
-  const auto& [fill_s, drain_s, threads] = *run.measured.staging;
-  const double part = std::min(1.0, (fill_s + drain_s) / run.time_s);
-  return found(
-      fmt::format("staging ring: its {} {} {:.0f} % of the time, and lanes wait until "
-                  "their slots are filled; {}set memory.host: pinned if the arrays fit",
-                  base::counted(threads, "thread"), threads == 1 ? "copies" : "copy", 100 * part,
-                  deck::row_of(run.measured.order).lanes ? "use the order by_engine, or " : ""),
-      {{"part_of_time", part}, {"threads", threads}});
+Found staging_ring(const Evidence& evidence) {
+  if (!evidence.beyond_schedule || !evidence.run.staging) return {};
+  const auto& [fill_s, drain_s, threads] = *evidence.run.staging;
+  const double part = std::min(1.0, (fill_s + drain_s) / evidence.time_s);
+  constexpr double much = 0.3;  // breadth first, which waits most: 0.53 (H200)
+  if (part < much) return {};
+  const bool turns = deck::row_of(evidence.run.order).lanes;
+  return found(fmt::format("staging ring: its {} {} {:.0f} % of the time, and lanes wait until "
+                           "their slots are filled; {}set memory.host: pinned if the arrays fit",
+                           base::counted(threads, "thread"), threads == 1 ? "copies" : "copy",
+                           100 * part, turns ? "use the order by_engine, or " : ""),
+               {{"part_of_time", part}, {"threads", threads}});
 }
 
-Found launch_blocking(const Evidence& run) {
-  const auto& setting = run.conditions.launch_blocking;
-  if (!run.beyond_schedule || !run.gpu() || !setting || setting->value != 1) return {};
+Found launch_blocking(const Evidence& evidence) {
+  const auto& setting = evidence.conditions.launch_blocking;
+  if (!evidence.beyond_schedule || !evidence.gpu() || !setting || setting->value != 1) return {};
   return found(setting->name + "=1: the host waits for every kernel; unset it");
 }
 
-Found tool_loaded(const Evidence& run) {
-  if (!run.beyond_schedule || !run.conditions.tool_loaded) return {};
+Found tool_loaded(const Evidence& evidence) {
+  if (!evidence.beyond_schedule || !evidence.conditions.tool_loaded) return {};
   return found("a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS");
 }
 
-Found blocking_tasks(const Evidence& run) {
-  if (!run.host_runs_tasks()) return {};
+Found blocking_tasks(const Evidence& evidence) {
+  if (!evidence.host_runs_tasks()) return {};
   return found(
       "issue.mechanism: portable on a host back end: each task blocks the host, and lanes never "
       "overlap; set issue.mechanism: streams");
 }
 
-Found uneven_lanes(const Evidence& run) {
-  const bool turns = deck::row_of(run.measured.order).lanes;  // chunks go to the lanes in turn
+Found uneven_lanes(const Evidence& evidence) {
+  const bool turns = deck::row_of(evidence.run.order).lanes;  // chunks go to the lanes in turn
   const std::string remedy =
-      run.is_auto()                  ? ""
-      : run.listed()                 ? "; spread the tasks evenly"
-      : turns && run.schedule.tiling ? "; set smaller workload.tile_m and tile_n"
+      evidence.is_auto()                  ? ""
+      : evidence.listed()                 ? "; spread the tasks evenly"
+      : turns && evidence.schedule.tiling ? "; set smaller workload.tile_m and tile_n"
       : turns ? fmt::format("; set chunks.count to a multiple of {}, all of one size",
-                            run.schedule.lanes)
+                            evidence.schedule.lanes)
               : "; use an order that spreads its work over the lanes evenly";
-  if (run.host_runs_tasks() || run.lane_s - run.busiest_s <= run.half_s()) return {};
+  if (evidence.host_runs_tasks() || evidence.lane_s - evidence.busiest_s <= evidence.half_s())
+    return {};
   return found(fmt::format("uneven lanes: the busiest of {} lanes works {}, an equal share is {}{}",
-                           run.schedule.lanes, base::format_seconds(run.lane_s),
-                           base::format_seconds(run.busiest_s), remedy),
-               {{"lane_s", run.lane_s}, {"share_s", run.busiest_s}});
+                           evidence.schedule.lanes, base::format_seconds(evidence.lane_s),
+                           base::format_seconds(evidence.busiest_s), remedy),
+               {{"lane_s", evidence.lane_s}, {"share_s", evidence.busiest_s}});
 }
 
-Found few_lanes(const Evidence& run) {
-  const int lanes = run.schedule.lanes;
-  if (lanes >= run.wanted_lanes || run.is_auto() || run.host_runs_tasks()) return {};
+Found few_lanes(const Evidence& evidence) {
+  const int lanes = evidence.schedule.lanes;
+  if (lanes >= evidence.wanted_lanes || evidence.is_auto() || evidence.host_runs_tasks()) return {};
   const std::string pieces =
-      run.listed() ? "the tasks of a list" : base::counted(run.schedule.chunks, "chunk");
+      evidence.listed() ? "the tasks of a list" : base::counted(evidence.schedule.chunks, "chunk");
   const std::string remedy =
-      deck::is_one_stream(run.schedule.streams) ? "set issue.streams: own"
-      : run.listed() ? fmt::format("spread the tasks over {} lanes or more", run.wanted_lanes)
-      : deck::row_of(run.measured.order).lanes
-          ? fmt::format("set issue.lanes: {} or more", run.wanted_lanes)
+      deck::is_one_stream(evidence.schedule.streams) ? "set issue.streams: own"
+      : evidence.listed()
+          ? fmt::format("spread the tasks over {} lanes or more", evidence.wanted_lanes)
+      : deck::row_of(evidence.run.order).lanes
+          ? fmt::format("set issue.lanes: {} or more", evidence.wanted_lanes)
           : "use an order with more lanes";
   return found(fmt::format("{} for {}: at most {} {} at once; {}", base::counted(lanes, "lane"),
                            pieces, lanes, lanes == 1 ? "task runs" : "tasks run", remedy),
-               {{"lanes", lanes}, {"wanted", run.wanted_lanes}});
+               {{"lanes", lanes}, {"wanted", evidence.wanted_lanes}});
 }
 
-Found default_stream(const Evidence& run) {
+Found default_stream(const Evidence& evidence) {
   const auto tasks =
-      std::count_if(run.schedule.tasks.begin(), run.schedule.tasks.end(),
+      std::count_if(evidence.schedule.tasks.begin(), evidence.schedule.tasks.end(),
                     [](const schedule::Task& task) { return task.stage == Stage::default_stream; });
   if (tasks == 0) return {};
   return found(fmt::format("{} {} in the default stream, which waits for all earlier tasks and "
@@ -234,33 +241,34 @@ Found default_stream(const Evidence& run) {
                {{"tasks", static_cast<double>(tasks)}});
 }
 
-Found few_connections(const Evidence& run) {
-  const auto& setting = run.conditions.max_connections;
-  if (!run.beyond_schedule || !run.gpu() || !setting || setting->value >= run.schedule.lanes) {
+Found few_connections(const Evidence& evidence) {
+  const auto& setting = evidence.conditions.max_connections;
+  if (!evidence.beyond_schedule || !evidence.gpu() || !setting ||
+      setting->value >= evidence.schedule.lanes) {
     return {};
   }
   const auto& [name, queues] = *setting;
   constexpr int most = 32;  // that CUDA accepts
   const std::string remedy =
-      queues < most ? fmt::format("set {} to {}", name, std::min(run.schedule.lanes, most))
+      queues < most ? fmt::format("set {} to {}", name, std::min(evidence.schedule.lanes, most))
                     : fmt::format("use at most {} lanes", most);
-  return found(fmt::format("{} lanes share {} and block each other; {}", run.schedule.lanes,
+  return found(fmt::format("{} lanes share {} and block each other; {}", evidence.schedule.lanes,
                            base::counted(queues, "queue"), remedy),
-               {{"queues", static_cast<double>(queues)}, {"lanes", run.schedule.lanes}});
+               {{"queues", static_cast<double>(queues)}, {"lanes", evidence.schedule.lanes}});
 }
 
-Found small_chunks(const Evidence& run) {
-  if (run.busiest_s - run.bounds.bound_s > run.half_s()) {
+Found small_chunks(const Evidence& evidence) {
+  if (evidence.busiest_s - evidence.bounds.bound_s > evidence.half_s()) {
     return found(fmt::format("small chunks: the busiest engine needs {} for them, but {} for all "
                              "data at once{}",
-                             base::format_seconds(run.busiest_s),
-                             base::format_seconds(run.bounds.bound_s), run.remedy(true)),
-                 {{"chunks_s", run.busiest_s}, {"whole_s", run.bounds.bound_s}});
+                             base::format_seconds(evidence.busiest_s),
+                             base::format_seconds(evidence.bounds.bound_s), evidence.remedy(true)),
+                 {{"chunks_s", evidence.busiest_s}, {"whole_s", evidence.bounds.bound_s}});
   }
-  if (!run.measured.traced) return {};
-  const std::vector<double> busy_s = timeline::busy_s(*run.measured.traced);
+  if (!evidence.run.traced) return {};
+  const std::vector<double> busy_s = timeline::busy_s(*evidence.run.traced);
   const auto busiest = std::max_element(busy_s.begin(), busy_s.end() - 1);  // the host is last
-  std::vector<timeline::Span> spans = run.measured.traced->spans;
+  std::vector<timeline::Span> spans = evidence.run.traced->spans;
   std::erase_if(spans, [engine = busiest - busy_s.begin()](const timeline::Span& span) {
     return span.engine != engine;
   });
@@ -275,35 +283,35 @@ Found small_chunks(const Evidence& run) {
   return found(fmt::format("small chunks: the busiest engine idles {:.0f} % of its time in {} gaps "
                            "of {} on average{}",
                            100 * gaps_s / span_s, gaps, base::format_seconds(gaps_s / gaps),
-                           run.remedy(true)),
+                           evidence.remedy(true)),
                {{"gaps", gaps}, {"gaps_s", gaps_s}});
 }
 
-Found waits(const Evidence& run) {
-  const double bound_s = run.bounds.schedule_bound_s;
-  const double explained_s = std::max(run.busiest_s, run.lane_s);
-  if (run.schedule.lanes < run.wanted_lanes || run.host_runs_tasks()) return {};
-  if (run.waits_s - explained_s <= run.half_s()) return {};
+Found waits(const Evidence& evidence) {
+  const double bound_s = evidence.bounds.schedule_bound_s;
+  const double explained_s = std::max(evidence.busiest_s, evidence.lane_s);
+  if (evidence.schedule.lanes < evidence.wanted_lanes || evidence.host_runs_tasks()) return {};
+  if (evidence.waits_s - explained_s <= evidence.half_s()) return {};
   return found(fmt::format("engines wait for each other, at the start and the end, possibly in "
                            "between: this order of these chunks takes at least {}, the busiest "
                            "engine only {}{}",
                            base::format_seconds(bound_s), base::format_seconds(explained_s),
-                           run.remedy(false)),
+                           evidence.remedy(false)),
                {{"schedule_bound_s", bound_s}, {"busiest_s", explained_s}});
 }
 
-Found one_copy_engine(const Evidence& run) {
-  const bool both_ways = run.traffic.h2d > 0 && run.traffic.d2h > 0;
-  if (!run.gpu() || run.conditions.engines.copy_engines != 1 || !both_ways) return {};
-  const double copies_s = std::min(run.copies_s, run.time_s);  // measured after the runs
+Found one_copy_engine(const Evidence& evidence) {
+  const bool both_ways = evidence.traffic.h2d > 0 && evidence.traffic.d2h > 0;
+  if (!evidence.gpu() || evidence.conditions.engines.copy_engines != 1 || !both_ways) return {};
+  const double copies_s = std::min(evidence.copies_s, evidence.time_s);  // measured after the runs
   return found(fmt::format("one copy engine: copies of both directions occupy it for {} of {}",
-                           base::format_seconds(copies_s), base::format_seconds(run.time_s)),
-               {{"copies_s", copies_s}, {"time_s", run.time_s}});
+                           base::format_seconds(copies_s), base::format_seconds(evidence.time_s)),
+               {{"copies_s", copies_s}, {"time_s", evidence.time_s}});
 }
 
-Found narrow_link(const Evidence& run) {
-  if (!run.gpu()) return {};
-  const base::DeviceInfo& device = *run.conditions.device;
+Found narrow_link(const Evidence& evidence) {
+  if (!evidence.gpu()) return {};
+  const base::DeviceInfo& device = *evidence.conditions.device;
   const auto below = [](std::optional<int> now, std::optional<int> most) {
     return now && most && *now < *most;
   };
@@ -323,18 +331,20 @@ Found narrow_link(const Evidence& run) {
       {{"gen", device.pcie_gen.value_or(0)}, {"width", device.pcie_width.value_or(0)}});
 }
 
-Found drifting(const Evidence& run) {
-  if (!run.drift || (run.drift->lo <= least_drift && run.drift->hi >= -least_drift)) return {};
-  return found(fmt::format("the time drifts: {:+.1f} % from the first third of the repetitions to "
-                           "the last ({:+.1f} .. {:+.1f} %); raise measure.warmup, or look for "
-                           "what heats, throttles or shares the machine",
-                           100 * run.drift->median, 100 * run.drift->lo, 100 * run.drift->hi),
-               {{"drift", run.drift->median}});
+Found drifting(const Evidence& evidence) {
+  if (!evidence.drift || (evidence.drift->lo <= least_drift && evidence.drift->hi >= -least_drift))
+    return {};
+  return found(
+      fmt::format("the time drifts: {:+.1f} % from the first third of the repetitions to "
+                  "the last ({:+.1f} .. {:+.1f} %); raise measure.warmup, or look for "
+                  "what heats, throttles or shares the machine",
+                  100 * evidence.drift->median, 100 * evidence.drift->lo, 100 * evidence.drift->hi),
+      {{"drift", evidence.drift->median}});
 }
 
 /// Single slow repetitions do not count: they hardly change the median.
-Found unsteady(const Evidence& run) {
-  std::vector<double> times_s = run.measured.samples_s;
+Found unsteady(const Evidence& evidence) {
+  std::vector<double> times_s = evidence.run.samples_s;
   if (times_s.size() < 4) return {};
   std::ranges::sort(times_s);
   const std::size_t quarter = times_s.size() / 4;
@@ -348,8 +358,8 @@ Found unsteady(const Evidence& run) {
 }
 
 /// The interval of a prediction covers the spread of the figures behind it.
-Found uncertain(const Evidence& run) {
-  const auto uncertainty = results::uncertainty(run.measured);
+Found uncertain(const Evidence& evidence) {
+  const auto uncertainty = results::uncertainty(evidence.run);
   if (!uncertainty || *uncertainty <= most_uncertain) return {};
   return found(fmt::format("uncertain prediction (±{:.0f} %): the figures behind it varied while "
                            "they were measured; measure again on a quiet machine",
@@ -359,12 +369,12 @@ Found uncertain(const Evidence& run) {
 
 /// Makes the bounds, and every criterion on them, doubtful. Kernels that share the device, or find
 /// their data in a cache, may be faster than alone.
-Found below_bound(const Evidence& run) {
+Found below_bound(const Evidence& evidence) {
   constexpr double noise = 0.03;
-  const auto& bounds = run.measured.bounds;
+  const auto& bounds = evidence.run.bounds;
   if (!bounds || bounds->limit == "SM" || bounds->limit == "workers") return {};
   const double bound_s = bounds->bound_s;
-  const base::Summary time = results::time_s(run.measured);
+  const base::Summary time = results::time_s(evidence.run);
   if (time.hi >= (1 - noise) * bound_s) return {};
   return found(fmt::format("faster than its bound of {}: the rates behind the bounds were measured "
                            "while the machine was slower; measure again on a quiet machine",

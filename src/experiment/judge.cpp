@@ -308,8 +308,9 @@ void conclude(Part& part, base::ExitCode code) {
   part.point.reasons = std::move(reasons);
   part.point.ended_by = part.error;
   if (part.interrupted && part.error.empty()) {
-    const bool begun = part.ran() || !part.point.values.empty();
-    part.point.ended_by = begun ? "interrupted" : "interrupted before a repetition was complete";
+    part.point.ended_by = part.ran() || !part.point.values.empty()
+                              ? "interrupted"
+                              : "interrupted before a repetition was complete";
   }
 }
 

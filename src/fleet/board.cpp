@@ -54,7 +54,7 @@ struct alignas(128) Board::Slot {
 };
 
 Board::Board(const std::string& name, int slot, int slots, double deadline_s)
-    : slot_(slot),
+    : own_slot_(slot),
       slots_(slots),
       deadline_ns_(static_cast<std::int64_t>(1e9 * deadline_s)),
       begin_ns_(now_ns()) {
@@ -77,11 +77,11 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   }
   close(file);
   if (memory_ == nullptr || memory_ == MAP_FAILED) fail("map");
-  Slot& local = this->slot(slot_);
-  local.pid = getpid();
-  local.pid_namespace = pid_namespace();
+  Slot& own = this->slot(own_slot_);
+  own.pid = getpid();
+  own.pid_namespace = pid_namespace();
   int state = absent;
-  local.state.compare_exchange_strong(state, present);  // fails if the others stopped waiting
+  own.state.compare_exchange_strong(state, present);  // fails if the others stopped waiting
   try {
     sign();
     wait([](const Slot& other) { return other.state != absent; },
@@ -108,8 +108,8 @@ Board::~Board() {
 Board::Slot& Board::slot(int index) const { return static_cast<Slot*>(memory_)[index]; }
 
 void Board::sign() {
-  slot(slot_).alive_ns = now_ns();
-  if (const int state = slot(slot_).state; state == missing || state == never_came) {
+  slot(own_slot_).alive_ns = now_ns();
+  if (const int state = slot(own_slot_).state; state == missing || state == never_came) {
     throw base::Error(base::ExitCode::runtime_error,
                       "the other ranks continued without this one, which gave no sign of life "
                       "within fleet.deadline");
@@ -122,7 +122,8 @@ bool Board::is_gone(Slot& other) {
   const auto is_gone_already = [&] { return state != absent && state != present; };
   if (is_gone_already()) return true;
   const std::int64_t silent_ns = now_ns() - std::max(begin_ns_, other.alive_ns.load());
-  const bool visible = state == present && other.pid_namespace == slot(slot_).pid_namespace.load();
+  const bool visible =
+      state == present && other.pid_namespace == slot(own_slot_).pid_namespace.load();
   const bool dead = visible && kill(static_cast<pid_t>(other.pid), 0) != 0 && errno == ESRCH;
   if (!dead && silent_ns <= deadline_ns_) return false;
   return other.state.compare_exchange_strong(state, state == absent ? never_came : missing) ||
@@ -136,7 +137,7 @@ void Board::wait(const Done& done, const Poll& poll) {
   std::int64_t looked_ns = 0;
   for (int index = 0; index < slots_; ++index) {
     Slot& other = slot(index);
-    while (index != slot_ && !done(other)) {
+    while (index != own_slot_ && !done(other)) {
       if (const std::int64_t now = now_ns(); now - looked_ns > look_ns) {
         looked_ns = now;
         sign();
@@ -154,10 +155,10 @@ void Board::begin_phase() {
 }
 
 void Board::wait_for_turn(const Poll& poll) {
-  wait([&](const Slot& other) { return &other > &slot(slot_) || other.ended >= phase_; }, poll);
+  wait([&](const Slot& other) { return &other > &slot(own_slot_) || other.ended >= phase_; }, poll);
 }
 
-void Board::end_phase() { slot(slot_).ended = phase_; }
+void Board::end_phase() { slot(own_slot_).ended = phase_; }
 
 void Board::wait_for_all(const Poll& poll) {
   wait([&](const Slot& other) { return other.ended >= phase_; }, poll);
@@ -165,7 +166,7 @@ void Board::wait_for_all(const Poll& poll) {
 
 void Board::meet(const Poll& poll) {
   const std::int64_t number = phase_ * meetings_of_a_phase + ++meetings_;
-  slot(slot_).met = number;
+  slot(own_slot_).met = number;
   wait([&](const Slot& other) { return other.met >= number || other.ended >= phase_; }, poll);
 }
 
@@ -179,7 +180,7 @@ void Board::meet_at_once() {
 
 bool Board::agree(bool vote, const Poll& poll) {
   const auto turn = static_cast<std::size_t>(meetings_ % 2);  // a rank may be one meeting ahead
-  slot(slot_).votes[turn] = vote;
+  slot(own_slot_).votes[turn] = vote;
   meet(poll);
   for (int index = 0; index < slots_; ++index) {
     const Slot& other = slot(index);
@@ -189,17 +190,17 @@ bool Board::agree(bool vote, const Poll& poll) {
 }
 
 void Board::start_sample() {
-  Slot& local = slot(slot_);
-  local.sampled = local.met.load();
-  local.start_ns = now_ns();
+  Slot& own = slot(own_slot_);
+  own.sampled = own.met.load();
+  own.start_ns = now_ns();
 }
 
-void Board::stop_sample() { slot(slot_).stop_ns = now_ns(); }
+void Board::stop_sample() { slot(own_slot_).stop_ns = now_ns(); }
 
 Board::Shared Board::shared() const {
   std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_start = 0, last_stop = 0;
-  const std::int64_t sampled = slot(slot_).sampled;
+  const std::int64_t sampled = slot(own_slot_).sampled;
   for (int index = 0; index < slots_; ++index) {
     const Slot& other = slot(index);
     if (other.sampled != sampled || other.state == missing) continue;
@@ -213,23 +214,23 @@ Board::Shared Board::shared() const {
 
 void Board::leave() {
   int state = present;
-  slot(slot_).state.compare_exchange_strong(state, departed);
+  slot(own_slot_).state.compare_exchange_strong(state, departed);
 }
 
 std::vector<int> Board::lost() const {
-  std::vector<int> slots;
+  std::vector<int> indices;
   for (int index = 0; index < slots_; ++index) {
-    if (slot(index).state == missing) slots.push_back(index);
+    if (slot(index).state == missing) indices.push_back(index);
   }
-  return slots;
+  return indices;
 }
 
 std::vector<int> Board::alive() {
-  std::vector<int> slots;
+  std::vector<int> indices;
   for (int index = 0; index < slots_; ++index) {
-    if (index != slot_ && !is_gone(slot(index))) slots.push_back(index);
+    if (index != own_slot_ && !is_gone(slot(index))) indices.push_back(index);
   }
-  return slots;
+  return indices;
 }
 
 }  // namespace overlap::fleet

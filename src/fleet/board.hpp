@@ -69,7 +69,7 @@ class Board {
   void wait(const Done& done, const Poll& poll);
   bool is_gone(Slot& other);
 
-  int slot_;
+  int own_slot_;
   int slots_;
   std::int64_t deadline_ns_;
   std::int64_t begin_ns_;

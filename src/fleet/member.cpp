@@ -35,7 +35,7 @@ std::string place_of(int rank, const std::string& host) {
 
 }  // namespace
 
-std::string message(const Lost& lost) {
+std::string text_of(const Lost& lost) {
   return place_of(lost.rank, lost.host) +
          " is lost: it ended early or gave no sign of life within fleet.deadline";
 }
@@ -200,10 +200,10 @@ std::vector<std::string> Member::kokkos_arguments(std::vector<std::string> argum
 
 void Member::sign() {
   board_->sign();
-  exchange_signs();
+  keep_in_touch();
 }
 
-void Member::exchange_signs() {
+void Member::keep_in_touch() {
   receive();
   const std::chrono::duration<double> since = Clock::now() - last_sent_;
   if (since.count() <= std::min(deadline_s_, interrupted_deadline_s) / 4) return;
@@ -336,7 +336,7 @@ Gathered Member::gather(std::string text, bool can_end) {
   }
   texts_[0] = std::move(text);
   for (std::size_t rank = 1; rank < texts_.size();) {
-    exchange_signs();
+    keep_in_touch();
     look_around();
     const double deadline_s =
         base::interrupted() ? std::min(deadline_s_, interrupted_deadline_s) : deadline_s_;

@@ -23,7 +23,7 @@ struct Lost {
 };
 
 /// "rank 3 on n1 is lost: it ended early or gave no sign of life within fleet.deadline".
-std::string message(const Lost& lost);
+std::string text_of(const Lost& lost);
 
 /// Results of all ranks, on rank 0.
 struct Gathered {
@@ -63,7 +63,7 @@ class Member {
   void leave() { board_->leave(); }
   /// Receives messages and periodically sends signs of life: to rank 0, or, on rank 0, to the ranks
   /// that are done and wait for the verdict.
-  void exchange_signs();
+  void keep_in_touch();
 
   /// Collects the texts of all ranks on rank 0; returns an empty result elsewhere. Does not wait
   /// for lost ranks. `can_end`: this process can end regularly, with MPI; if one cannot, none does.

@@ -18,10 +18,10 @@ inline schedule::TaskId device_tasks(const schedule::Schedule& schedule) {
 /// Whether a graph can contain all device tasks: there are some, no task blocks the host, and host
 /// work, if any, is last.
 inline bool is_capturable(const schedule::Schedule& schedule) {
-  const auto host_tasks = schedule.tasks.begin() + device_tasks(schedule);
-  return host_tasks != schedule.tasks.begin() &&
+  const auto first_host_task = schedule.tasks.begin() + device_tasks(schedule);
+  return first_host_task != schedule.tasks.begin() &&
          std::ranges::none_of(schedule.tasks, &schedule::Task::blocking) &&
-         std::all_of(host_tasks, schedule.tasks.end(), [](const schedule::Task& task) {
+         std::all_of(first_host_task, schedule.tasks.end(), [](const schedule::Task& task) {
            return task.stage == schedule::Stage::host;
          });
 }

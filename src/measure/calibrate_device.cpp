@@ -167,19 +167,21 @@ void measure_device(const Meter& meter, int lanes, model::Device& device) {
   device.latency.handover_s = handover_s(meter, lanes, device);
 }
 
-/// Measures copies of pageable memory one by one, because the host takes part in them, and of data
-/// that are not in the processor's caches, as in runs: from there they take half as long (Xeon with
-/// an H200). The time of pinned memory is a lower bound, since the subtracted host costs are noisy.
-void measure_pageable(Meter meter, model::Device& device) {
-  const auto step = meter.plan.step;
+/// Measures copies of pageable memory one by one, because the host takes part in them. On a GPU the
+/// data are flushed from the processor's caches first, as before runs: copies from the caches take
+/// half as long (Xeon with an H200). The time of pinned memory is a lower bound, since the
+/// subtracted host costs are noisy.
+void measure_pageable(const Meter& meter, model::Device& device) {
   const auto curve = [&](Stage stage, const model::Curve& pinned) {
     return meter.curve([&](std::int64_t units) {
       const auto bytes = 4 * static_cast<std::size_t>(units);
-      meter.plan.step = [&] {
-        if (step) step();
+      Meter flushing = meter;
+      flushing.plan.step = [&] {
+        if (meter.plan.step) meter.plan.step();
         if (on_gpu()) base::flush_caches(meter.workload.host[0].data(), bytes);
       };
-      const double seconds = meter.seconds([&](HandSchedule& hand) { hand.add(stage, units, 0); });
+      const double seconds =
+          flushing.seconds([&](HandSchedule& hand) { hand.add(stage, units, 0); });
       return std::max(pinned.seconds(static_cast<double>(bytes)),
                       seconds - device.host.copy_s - device.host.synchronize_s);
     });

@@ -37,7 +37,7 @@ std::vector<std::vector<schedule::Task>> task_rows(const schedule::Schedule& sch
 }
 
 /// The time of all tasks of some stages, one row per entry.
-Marginal stage_time(const schedule::Schedule& schedule, const Stages& stages) {
+Marginal stage_marginal(const schedule::Schedule& schedule, const Stages& stages) {
   return Marginal(
       [&](int times) { return row_schedule(schedule, task_rows(schedule, stages, times)); }, 1, 2);
 }
@@ -49,17 +49,17 @@ RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
     : executor_(executor),
       workload_(workload),
       schedule_(schedule),
-      h2d_(stage_time(schedule, {{Stage::h2d, 1}})),
-      kernel_(stage_time(schedule, {{Stage::kernel, 1}})),
-      d2h_(stage_time(schedule, {{Stage::d2h, 1}})) {
+      h2d_(stage_marginal(schedule, {{Stage::h2d, 1}})),
+      kernel_(stage_marginal(schedule, {{Stage::kernel, 1}})),
+      d2h_(stage_marginal(schedule, {{Stage::d2h, 1}})) {
   if (workload::on_host(workload.space)) return;
   // A kernel that fills the device starts as the last blocks of its predecessor leave room.
   const bool by_size = std::ranges::none_of(schedule.tasks, [](const schedule::Task& task) {
     return schedule::is_kernel(task.stage) && task.duration_s > 0;
   });
-  if (by_size) two_kernels_ = stage_time(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
+  if (by_size) two_kernels_ = stage_marginal(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
   if (!h2d_.empty() && !d2h_.empty()) {
-    duplex_ = stage_time(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
+    duplex_ = stage_marginal(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
   }
 }
 
@@ -73,8 +73,8 @@ void RateMeter::add_sample() {
     if (!(ratio <= most_ratio && ratio >= 1 / most_ratio)) return;
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
     copies_ = std::max(1, static_cast<int>(std::lround(1 / ratio)));
-    kernels_ = stage_time(schedule_, {{Stage::kernel, kernels}});
-    beside_copies_ = stage_time(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies_}});
+    kernels_ = stage_marginal(schedule_, {{Stage::kernel, kernels}});
+    beside_copies_ = stage_marginal(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies_}});
   }
   add(kernels_, beside_copies_);
 }

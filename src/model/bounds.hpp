@@ -33,8 +33,8 @@ struct Bounds {
   std::string limit;  ///< what limits: "H2D", "D2H", "H2D and D2H", "copy", "SM", "host", "workers"
 };
 
-/// Bounds of a schedule. `rates`: with its chunks; `best`: the smallest times over all measured
-/// chunk sizes.
+/// Bounds of a schedule. `rates`: those with its chunks; `best`: the smallest times over all
+/// measured chunk sizes.
 Bounds bounds(const schedule::Schedule& schedule, const Rates& rates, const Rates& best,
               const timeline::Engines& engines);
 

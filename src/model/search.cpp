@@ -48,8 +48,8 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   // The device holds the chunks of the deck. On a teaching device no other number is tried, because
   // chunks of any size take one unit.
   const bool teaching = device.unit_s > 0;
-  const auto deck_count = schedule::layout(deck, costs, device_free_bytes).chunks_per_iteration;
-  std::set<std::int64_t> counts = {deck_count};
+  const auto deck_chunks = schedule::layout(deck, costs, device_free_bytes).chunks_per_iteration;
+  std::set<std::int64_t> counts = {deck_chunks};
   if (!teaching) {
     counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
@@ -62,7 +62,7 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
     for (const std::int64_t count : counts) {
       base::check_interrupt();
       if (count < least || count > costs.units) continue;
-      if (count != deck_count && count * costs.iterations > most_candidate_chunks) continue;
+      if (count != deck_chunks && count * costs.iterations > most_candidate_chunks) continue;
       candidate.chunks = count;
       schedule::Layout layout;
       try {

@@ -115,7 +115,7 @@ Device combine(std::vector<Device> passes) {
       *std::get<Curve*>(figure.value) = increasing(std::move(points));
     }
   }
-  for (auto& [kind, found] : deviations) *kind = std::min(1.0, base::median(std::move(found)));
+  for (auto& [kind, values] : deviations) *kind = std::min(1.0, base::median(std::move(values)));
   for (const auto count : {&Device::connections, &Device::copy_connections}) {
     std::ranges::sort(passes, {}, count);
     result.*count = passes[passes.size() / 2].*count;

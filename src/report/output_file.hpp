@@ -22,7 +22,7 @@ bool is_stream(const std::string& path);
 /// lock of a killed process is void. Without effect where a file system has no locks.
 class Files {
  public:
-  /// Registers an input; `description` of it in errors: "the deck". Ignores an empty path.
+  /// Registers an input; `description` names it in errors: "the deck". Ignores an empty path.
   void reads(const std::string& path, const std::string& description);
   /// Registers an output. Throws base::Error{runtime_error} if it cannot be written,
   /// base::Error{usage} if it is already registered or another process writes it. A stream may

@@ -50,7 +50,7 @@ function drawLegend(svg, series, total) {
 
 function drawSeries(layer, one, number_, count, chart) {
   const { x, y, band } = chart;
-  const places = one.points.map(([at, value, lo, hi, words]) => ({ x: x(at), y: y(value), lo, hi, value, words, series: one }));
+  const places = one.points.map(([at, value, lo, hi, label]) => ({ x: x(at), y: y(value), lo, hi, value, label, series: one }));
   if (band && one.muted) {
     add(layer, "path", { class: "baseline", d: places.map((point) => `M${point.x - band / 2} ${point.y}h${band}`).join("") });
     return places;
@@ -136,7 +136,7 @@ function pointAt(chart, event) {
   if (!best) return tell(null);
   add(chart.svg, "circle", { class: "ring", cx: best.x, cy: best.y, r: 7 });
   const interval = best.lo !== null && best.hi !== null ? ` (${chart.words(best.lo)} .. ${chart.words(best.hi)})` : "";
-  tell([best.series.name, best.words, chart.words(best.value) + interval].filter(Boolean).join("\n"), event.clientX, event.clientY);
+  tell([best.series.name, best.label, chart.words(best.value) + interval].filter(Boolean).join("\n"), event.clientX, event.clientY);
 }
 
 const charts = [...document.querySelectorAll(".drawing > script")].map((script) => {

@@ -204,8 +204,10 @@ void describe(Visitor& v, GraphCosts& graph) {
 }
 
 void describe(Visitor& v, StagingCosts& staging) {
-  v("fill_s", staging.fill_s, "Copying into slots of the ring, seconds per repetition.", from_zero);
-  v("drain_s", staging.drain_s, "Copying out of them, seconds per repetition.", from_zero);
+  v("fill_s", staging.fill_s, "Copying into slots of the ring, seconds per thread and repetition.",
+    from_zero);
+  v("drain_s", staging.drain_s, "Copying out of them, seconds per thread and repetition.",
+    from_zero);
   v("threads", staging.threads, "Threads that copy.", above_zero);
 }
 

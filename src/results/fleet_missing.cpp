@@ -113,8 +113,8 @@ std::string text_of(const MissingDevices& missing) {
 void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
   std::map<std::pair<Natural, std::string>, MissingDevices> by_place;  // by host, else by launch
   const auto add = [&](MissingDevices missing, const std::string& launch) {
-    MissingDevices& most = by_place[{Natural{missing.host}, missing.host.empty() ? launch : ""}];
-    if (most.missing < missing.missing) most = std::move(missing);
+    MissingDevices& largest = by_place[{Natural{missing.host}, missing.host.empty() ? launch : ""}];
+    if (largest.missing < missing.missing) largest = std::move(missing);
   };
   for (const auto& [deck, launches] : launches_by_deck(fleet.devices)) {
     for (const auto& [key, launch] : launches) {

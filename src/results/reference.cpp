@@ -157,10 +157,10 @@ std::map<std::string, Reference> load_references(const deck::Deck& deck, const s
   return files;
 }
 
-std::string to_yaml(const Reference& reference, const std::string& origin) {
+std::string to_yaml(const Reference& reference, const std::string& heading) {
   std::vector<Entry> entries = reference.entries;
   return describe::map_to_yaml([&](Visitor& v) { describe_entries(v, entries); },
-                               base::safe_lines(origin));
+                               base::safe_lines(heading));
 }
 
 void limit_by(const Reference& reference, const Subject& subject, std::optional<double> below,

@@ -64,9 +64,9 @@ Reference load_reference(const std::string& path);
 /// Throws as load_reference().
 std::map<std::string, Reference> load_references(const deck::Deck& deck, const std::string& given);
 
-/// A reference file that load_reference() reads back, with seven significant digits. `origin`:
+/// A reference file that load_reference() reads back, with seven significant digits. `heading`:
 /// one or more lines.
-std::string to_yaml(const Reference& reference, const std::string& origin);
+std::string to_yaml(const Reference& reference, const std::string& heading);
 
 /// Sets the limit of a check from the entry of its subject: worse than the entry by the part
 /// `below`, or else by its own tolerance. Without an entry there is no limit: the reason names the

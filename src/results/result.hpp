@@ -88,7 +88,7 @@ struct GraphCosts {
   double instantiate_s = 0;
 };
 
-/// Work of the threads of a staging ring: of one thread, the mean over threads and repetitions.
+/// Work of one thread of a staging ring: the mean over threads and repetitions.
 struct StagingCosts {
   double fill_s = 0;   ///< copying into slots
   double drain_s = 0;  ///< copying out of slots

@@ -109,7 +109,7 @@ std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
   return chunks;
 }
 
-std::int64_t largest_step(const std::vector<std::int64_t>& borders) {
+std::int64_t largest_chunk(const std::vector<std::int64_t>& borders) {
   return std::transform_reduce(
       borders.begin() + 1, borders.end(), borders.begin(), std::int64_t{0},
       [](auto a, auto b) { return std::max(a, b); }, std::minus());
@@ -120,7 +120,7 @@ std::int64_t ramp_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
                          std::int64_t most) {
   const auto too_large = [&](std::int64_t count) {
     base::check_interrupt();  // long ramps of many units take seconds
-    return largest_step(ramp(costs.units, count, deck.chunks)) > most;
+    return largest_chunk(ramp(costs.units, count, deck.chunks)) > most;
   };
   std::int64_t enough = chunks;
   while (too_large(enough)) {
@@ -145,7 +145,7 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
   chunks = even_chunks(deck, costs, most, up_bytes);
   if (ramps && deck.chunks.bytes) chunks = ramp_chunks(deck, costs, chunks, most);
   layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks) : even(costs.units, chunks);
-  layout.largest_chunk_units = largest_step(layout.borders);
+  layout.largest_chunk_units = largest_chunk(layout.borders);
   layout.slots = chunks;
   if (unit_bytes > 0 && layout.device_limit / unit_bytes < costs.units) {
     const std::int64_t slot_bytes = layout.largest_chunk_units * unit_bytes;

@@ -184,7 +184,7 @@ class Page(PageTest):
 
     def test_charts(self):
         self.do("charts[0].svg.scrollIntoView()")
-        place = self.do("const { left, top } = charts[0].svg.getBoundingClientRect(), { x, y } = charts[0].places.find((one) => one.words === 'depth_first at 8');"
+        place = self.do("const { left, top } = charts[0].svg.getBoundingClientRect(), { x, y } = charts[0].places.find((one) => one.label === 'depth_first at 8');"
                         "return [left + x, top + y]")
         self.assertRegex(self.point_at(*place), r"^depth_first\ndepth_first at 8\n6\.025 \(5\.844 \.\. 6\.266\)$")
         self.assertEqual(len(self.find_all(".chart .ring")), 1)

@@ -528,6 +528,12 @@ const Row rows[] = {
         },
         "prediction (±25 %)", "on a quiet machine"}};
 
+TEST(Diagnosis, StagingRingWithLittleWorkIsNoCause) {
+  Evidence evidence = unexplained();
+  evidence.run().staging = results::StagingCosts{2e-3, 2e-3, 15};
+  EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
 class EachCause : public testing::TestWithParam<Row> {};
 
 TEST_P(EachCause, IsFoundAlone) {

@@ -78,7 +78,7 @@ Run run_of(Case planned, int place) {
   if (run.host_work) run.host_work_samples = {3 + place, times(time_s / 3)};
   if (run.order == Order::breadth_first) {
     run.graph = results::GraphCosts{1e-3 * place, 2e-3};
-    run.staging = results::StagingCosts{3e-3, 5e-3 * place, 2};
+    run.staging = results::StagingCosts{3e-3 / 16, 5e-3 / 16 * place, 2};
   }
   run.max_error = 1.25e-7 * place;
   run.verified = true;
