@@ -35,7 +35,7 @@ void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
 }
 
 /// Predicts the runs with the host costs that were measured between them.
-void predict_again(std::vector<Run>& runs, const model::Device& device, Choices& choices) {
+void predict_again(std::vector<Run>& runs, const model::Device& device, Notes& notes) {
   using base::format_seconds;
   std::vector<double> measured;
   for (Run& run : runs) {
@@ -52,11 +52,11 @@ void predict_again(std::vector<Run>& runs, const model::Device& device, Choices&
   }
   if (measured.empty()) return;
   const auto [least, most] = std::ranges::minmax(measured);
-  choices.emplace_back("issuing",
-                       fmt::format("{}{} of host time per chunk between the runs; {} {}",
-                                   least < most ? format_seconds(least) + " to " : "",
-                                   format_seconds(most), format_seconds(device.host.chunk_s()),
-                                   device.path.empty() ? "before them" : "in " + device.path));
+  notes.emplace_back("issuing",
+                     fmt::format("{}{} of host time per chunk between the runs; {} {}",
+                                 least < most ? format_seconds(least) + " to " : "",
+                                 format_seconds(most), format_seconds(device.host.chunk_s()),
+                                 device.path.empty() ? "before them" : "in " + device.path));
 }
 
 /// A check with the limit from a reference; without one its reason says why.
@@ -232,7 +232,7 @@ Part judge(Plan plan, Samples samples, References references,
     if (run.ran()) run.stopped = samples.stopped;
   }
   if (alone != nullptr) set_alone(runs, *alone);
-  if (plan.present) predict_again(runs, *plan.present, part.choices);
+  if (plan.current_device) predict_again(runs, *plan.current_device, part.notes);
   add_bounds(runs, samples.conditions.engines);
   for (const Run& run : runs) {
     for (Finding& finding : diagnose(run, runs, samples.conditions)) {
@@ -283,7 +283,7 @@ results::Result new_result(const std::vector<deck::Point>& points, base::Machine
 Part planned(const Plan& plan) {
   Part part;
   part.point = point_of(plan);
-  part.choices = plan.choices;
+  part.notes = plan.notes;
   part.balance = plan.balance;
   if (plan.deck.workload.kind != deck::WorkloadKind::custom) {
     part.layout = layout_of(plan.deck, plan.layout);

@@ -61,7 +61,7 @@ Part judge(Plan plan, Samples samples, References references = {},
 /// A result of a deck of which nothing ran yet.
 results::Result new_result(const std::vector<deck::Point>& points, base::Machine machine);
 
-/// What a result says of a plan before anything runs: point, choices, balance, layout.
+/// What a result says of a plan before anything runs: point, notes, balance, layout.
 Part planned(const Plan& plan);
 
 /// The part of a point that an error ended.

@@ -53,8 +53,8 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
   if (device.memory_bytes > 0) facts.free_bytes = device.memory_bytes;
   if (deck.workload.intensity.balance > 0) {
     facts.repeats = model::balanced_repeats(deck, device);
-    facts.choices.emplace_back("intensity",
-                               fmt::format("{} repeats, balanced by the model", facts.repeats));
+    facts.notes.emplace_back("intensity",
+                             fmt::format("{} repeats, balanced by the model", facts.repeats));
   }
   size_copies(facts, deck, device);
   if (deck.workload.kind == deck::WorkloadKind::dgemm && deck.issue.has(deck::Order::four_way)) {
@@ -63,29 +63,27 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
   if (deck.issue.has(deck::Order::automatic)) {
     const auto found = candidates(deck, facts);
     facts.automatic = found.front();
-    facts.choices.emplace_back("auto", why(found));
+    facts.notes.emplace_back("auto", why(found));
   }
   return facts;
 }
 
 void share_with_host(Facts& facts, const deck::Deck& deck, double flops_per_s, bool on_host) {
   const std::optional<double>& share = deck.workload.host_share;
-  const auto choose = [&](const std::string& choice) {
-    facts.choices.emplace_back("host share", choice);
-  };
-  if (!share && on_host) return choose("none: the device is the host itself");
+  const auto note = [&](const std::string& text) { facts.notes.emplace_back("host share", text); };
+  if (!share && on_host) return note("none: the device is the host itself");
   Draft draft = experiment::draft(deck, facts);  // with the tiles that the deck asks for
   facts.host_share = HostShare{.tiles = 0, .flops_per_s = flops_per_s};
   if (flops_per_s == 0) {
-    return choose(fmt::format("none{}: the host's rate is not known",
-                              share ? fmt::format(" instead of {:g} %", 100 * *share) : ""));
+    return note(fmt::format("none{}: the host's rate is not known",
+                            share ? fmt::format(" instead of {:g} %", 100 * *share) : ""));
   }
   const auto tiles = static_cast<int>(draft.costs.units);
   const std::string rate = base::format_number(1e-9 * flops_per_s) + " Gflop/s";
   if (share) {
     facts.host_share->tiles = draft.costs.host_tiles;
-    return choose(fmt::format("{} of {} tiles, set by the deck; the host computes {}",
-                              draft.costs.host_tiles, tiles, rate));
+    return note(fmt::format("{} of {} tiles, set by the deck; the host computes {}",
+                            draft.costs.host_tiles, tiles, rate));
   }
   draft.costs.host_flops_per_s = flops_per_s;
   const auto build = [&](int count) {
@@ -103,11 +101,11 @@ void share_with_host(Facts& facts, const deck::Deck& deck, double flops_per_s, b
   const int even = static_cast<int>(tiles * none_s / (tiles * tile_s + none_s));
   if (even > 0 && predicted(even) < worth * none_s) {
     facts.host_share->tiles = even;
-    return choose(fmt::format("{} of {} tiles, predicted to be fastest: the host computes {}", even,
-                              tiles, rate));
+    return note(fmt::format("{} of {} tiles, predicted to be fastest: the host computes {}", even,
+                            tiles, rate));
   }
-  choose(fmt::format("none of {} tiles: the host, at {}, needs {} for one, the device {} for all",
-                     tiles, rate, format_seconds(tile_s), format_seconds(none_s)));
+  note(fmt::format("none of {} tiles: the host, at {}, needs {} for one, the device {} for all",
+                   tiles, rate, format_seconds(tile_s), format_seconds(none_s)));
 }
 
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device) {
@@ -118,10 +116,10 @@ void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& devi
   const auto gigabytes = [&](schedule::Stage stage) {
     return base::format_number(1e-9 / curve(stage).seconds_per_byte()) + " GB/s";
   };
-  facts.choices.emplace_back("copy rates", "to the device " + gigabytes(schedule::Stage::h2d) +
-                                               ", back " + gigabytes(schedule::Stage::d2h));
+  facts.notes.emplace_back("copy rates", "to the device " + gigabytes(schedule::Stage::h2d) +
+                                             ", back " + gigabytes(schedule::Stage::d2h));
   // Copies of a lane use all of its cores.
-  const int cores = device.cores_of_lane(draft(deck, facts_of(deck)).lanes);
+  const int cores = device.cores_per_lane(draft(deck, facts_of(deck)).lanes);
   facts.workload = schedule::size_copies(deck.workload, [&](schedule::Stage stage, double seconds) {
     return curve(stage).bytes(seconds * cores);
   });
@@ -151,7 +149,7 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
 Plan plan(const deck::Point& point, const Facts& facts) {
   const deck::Deck& deck = point.deck;
   const Draft draft = experiment::draft(deck, facts);
-  Plan plan{point, draft.layout, facts.balance, facts.choices};
+  Plan plan{point, draft.layout, facts.balance, facts.notes};
   plan.host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations;
   plan.lanes = draft.lanes;
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
@@ -167,18 +165,18 @@ Plan plan(const deck::Point& point, const Facts& facts) {
     set_schedule(planned, std::move(schedule));
     plan.cases.push_back(planned);
     if (deck.disturb && planned.order != deck::Order::sequential) {
-      Case& twin = plan.cases.emplace_back(planned);
-      set_schedule(twin, schedule::disturbed(planned.schedule, *deck.disturb));
-      twin.disturbance = deck.disturb->operation;
+      Case& variant = plan.cases.emplace_back(planned);
+      set_schedule(variant, schedule::disturbed(planned.schedule, *deck.disturb));
+      variant.disturbance = deck.disturb->operation;
     }
     if (deck.host_work) {
-      Case& twin = plan.cases.emplace_back(planned);
-      set_schedule(twin, schedule::with_host_work(planned.schedule, deck.host_work->per_chunk_s,
-                                                  plan.host_work_pieces));
-      twin.host_work = true;
+      Case& variant = plan.cases.emplace_back(planned);
+      set_schedule(variant, schedule::with_host_work(planned.schedule, deck.host_work->per_chunk_s,
+                                                     plan.host_work_pieces));
+      variant.host_work = true;
     }
   }
-  if (facts.present) plan.present = facts.device;
+  if (facts.is_current_device) plan.current_device = facts.device;
   for (Case& planned : plan.cases) {
     if (facts.device) predict(planned, *facts.device);
   }
@@ -255,7 +253,7 @@ Plan predictions(const deck::Point& point, const std::vector<model::Device>& dev
   for (std::size_t i = 0; i < devices.size(); ++i) {
     Facts facts = facts_of(point.deck, devices[i]);
     facts.device_name = devices[i].name;
-    for (auto& choice : facts.choices) choice.first += " on " + facts.device_name;
+    for (auto& note : facts.notes) note.first += " on " + facts.device_name;
     Plan next = predicted_plan(point, facts);
     for (Case& predicted : next.cases) predicted.target = static_cast<int>(i);
     if (i == 0) {
@@ -263,11 +261,11 @@ Plan predictions(const deck::Point& point, const std::vector<model::Device>& dev
       continue;
     }
     std::ranges::move(next.cases, std::back_inserter(plan.cases));
-    std::ranges::move(next.choices, std::back_inserter(plan.choices));
+    std::ranges::move(next.notes, std::back_inserter(plan.notes));
   }
   const auto add = [&](const char* key, auto value, auto substitute) {
-    plan.choices.emplace_back(key, fmt::format("{}: predicted as {}", deck::to_string(value),
-                                               deck::to_string(substitute)));
+    plan.notes.emplace_back(key, fmt::format("{}: predicted as {}", deck::to_string(value),
+                                             deck::to_string(substitute)));
   };
   if (point.deck.issue.mechanism == deck::Mechanism::graph) {
     add("issue.mechanism", deck::Mechanism::graph, deck::Mechanism::streams);

@@ -17,7 +17,7 @@
 /// From a deck and facts to the cases to run: pure, without Kokkos and devices.
 namespace overlap::experiment {
 
-using results::Choices;
+using results::Notes;
 
 /// Tiles of a matrix product that `four_way` leaves to the host.
 struct HostShare {
@@ -28,7 +28,7 @@ struct HostShare {
 /// Facts about a device for planning: measured by measure::probe(), or from a device file.
 struct Facts {
   std::optional<model::Device> device;  ///< device of the model; empty: no predictions
-  bool present = false;                 ///< whether that describes the current device
+  bool is_current_device = false;       ///< whether that describes the current device
   std::string device_name;              ///< shown with predictions for another device; else empty
   std::optional<std::int64_t> free_bytes;  ///< device memory for arrays; empty: unknown
   deck::Workload workload;         ///< of the deck, with bytes for copies given by their duration
@@ -36,7 +36,7 @@ struct Facts {
   std::optional<Balance> balance;  ///< measurement of a balanced intensity
   std::optional<HostShare> host_share;
   std::optional<model::Candidate> automatic;  ///< the choice of `auto`
-  Choices choices;
+  Notes notes;
 };
 
 /// Facts from the deck alone.
@@ -70,12 +70,12 @@ Draft draft(const deck::Deck& deck, const Facts& facts);
 struct Plan : deck::Point {
   schedule::Layout layout = {};
   std::optional<Balance> balance = {};
-  Choices choices = {};
+  Notes notes = {};
   std::vector<Case> cases = {};  ///< in the order of the deck; variants with disturbance or host
                                  ///< work directly after their order
-  std::int64_t host_work_pieces = 0;          ///< one per chunk of the layout, over all iterations
-  int lanes = 1;                              ///< lanes to create; cases may use fewer
-  std::optional<model::Device> present = {};  ///< description of the current device; empty: unknown
+  std::int64_t host_work_pieces = 0;  ///< one per chunk of the layout, over all iterations
+  int lanes = 1;                      ///< lanes to create; cases may use fewer
+  std::optional<model::Device> current_device = {};  ///< its description; empty: unknown
 };
 
 /// Predicts a case. Throws as model::predict().

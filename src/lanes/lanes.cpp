@@ -105,7 +105,7 @@ std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck
   }
 }
 
-int cores_of_lanes(workload::SpaceId space) {
+int max_concurrent_lanes(workload::SpaceId space) {
   const int cores = base::usable_cpus();
   const auto count = [&]<class Space>(std::type_identity<Space>) {
     return is_serial<Space> ? cores : std::min(workload::concurrency(space), cores);

@@ -86,7 +86,8 @@ class Lanes {
   /// Work of the staging threads since bind(); empty: no staging ring.
   virtual std::optional<experiment::StagingCosts> staging_costs() const { return std::nullopt; }
 
-  /// Enables or disables timing of tasks from the next bind() on.
+  /// Enables or disables timing of tasks from the next bind() on. Returns the source of the times,
+  /// for the report; empty: these lanes cannot time tasks.
   virtual std::string trace(bool /*on*/) { return {}; }
 
   /// Starts a traced run. Returns the origin of its times on the host clock.
@@ -112,7 +113,7 @@ void require_options(workload::SpaceId space, const deck::Deck& deck);
 
 /// Tasks that a host space runs at once in separate lanes: as many as it has threads, on Serial,
 /// whose lanes bring their own, as many as there are cores.
-int cores_of_lanes(workload::SpaceId space);
+int max_concurrent_lanes(workload::SpaceId space);
 
 /// A runtime error that names the order and the task.
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,

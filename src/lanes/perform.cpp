@@ -77,7 +77,7 @@ void perform(const workload::InstanceRef& instance, const workload::Workload& wo
       return prefetch(instance, workload.host[array], region, to_device);
     }
     return copy(instance, workload, array, to_device, region,
-                schedule::device_begin(schedule, task), copies);
+                schedule::device_offset(schedule, task), copies);
   }
   workload::Call call{.op = task.stage == schedule::Stage::kernel ? task.op : -1,
                       .repeats = task.duration_s > 0

@@ -162,10 +162,10 @@ class StreamLanes final : public Lanes {
   /// Enqueues a copy through the staging ring.
   void stage(typename Api::Stream stream, const schedule::Task& task) {
     const auto array = static_cast<std::size_t>(schedule::uses(*schedule_, task).front().array);
-    const std::size_t host_begin = schedule::host_region(*schedule_, task).begin;
-    const std::size_t device_begin = schedule::device_begin(*schedule_, task);
-    ring_->copy(stream, workload_->host[array].data() + host_begin,
-                workload_->device[array].data() + device_begin, task.bytes,
+    const std::size_t host_offset = schedule::host_region(*schedule_, task).begin;
+    const std::size_t device_offset = schedule::device_offset(*schedule_, task);
+    ring_->copy(stream, workload_->host[array].data() + host_offset,
+                workload_->device[array].data() + device_offset, task.bytes,
                 task.stage == schedule::Stage::h2d);
   }
 

@@ -53,7 +53,7 @@ void calibrate_products_of(deck::ElementType type, Executor& executor, const Cal
 }  // namespace
 
 model::Roof calibrate_kernel(const Meter& meter, const std::vector<std::int64_t>& sizes,
-                             const schedule::Costs& costs, int cores_of_lane) {
+                             const schedule::Costs& costs, int cores_per_lane) {
   const double unit_bytes = schedule::kernel_bytes_per_unit(costs);
   std::vector<model::Curve::Point> points;
   for (const std::int64_t units : sizes) {
@@ -64,12 +64,12 @@ model::Roof calibrate_kernel(const Meter& meter, const std::vector<std::int64_t>
     points.push_back({bytes, meter.slope(Stage::kernel, units)});
   }
   return {costs.flops_per_unit / unit_bytes,
-          model::slower(model::increasing(std::move(points)), cores_of_lane)};
+          model::slower(model::increasing(std::move(points)), cores_per_lane)};
 }
 
 model::Kernel calibrate_products(const Meter& meter,
                                  const std::vector<schedule::Schedule>& schedules,
-                                 int cores_of_lane) {
+                                 int cores_per_lane) {
   std::map<double, std::map<double, double>> seconds;  // by flop/byte, then by bytes
   for (const schedule::Schedule& schedule : schedules) {
     for (const schedule::Task& task : schedule.tasks) {
@@ -88,7 +88,7 @@ model::Kernel calibrate_products(const Meter& meter,
     for (const auto& [bytes, time] : sizes) {
       if (points.empty() || time > points.back().seconds) points.push_back({bytes, time});
     }
-    kernel.roofs.push_back({flop_per_byte, model::slower(model::Curve(points), cores_of_lane)});
+    kernel.roofs.push_back({flop_per_byte, model::slower(model::Curve(points), cores_per_lane)});
   }
   return kernel;
 }

@@ -50,15 +50,15 @@ class IssueMeter {
 };
 
 /// Measures the kernel of a workload with its present repeats at increasing `sizes` (units) up to
-/// the longest kernel of the plan. Times are scaled to one core from `cores_of_lane` cores.
+/// the longest kernel of the plan. Times are scaled to one core from `cores_per_lane` cores.
 model::Roof calibrate_kernel(const Meter& meter, const std::vector<std::int64_t>& sizes,
-                             const schedule::Costs& costs, int cores_of_lane);
+                             const schedule::Costs& costs, int cores_per_lane);
 
 /// Measures the kernels of a matrix product at all sizes and shapes in the schedules, scaled to one
 /// core.
 model::Kernel calibrate_products(const Meter& meter,
                                  const std::vector<schedule::Schedule>& schedules,
-                                 int cores_of_lane);
+                                 int cores_per_lane);
 
 /// Rate of the host for tiles of a product, flop/s; measured on part of the columns of one tile,
 /// for about 30 ms.

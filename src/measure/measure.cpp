@@ -23,10 +23,10 @@ struct Sample {
 };
 
 /// Adds a sample to its run; in a soak thinned, so that memory stays bounded.
-void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure& plan) {
+void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure& options) {
   const std::int64_t number = run.repetitions++;
   const auto add = [&](std::vector<double>& list, double value) {
-    if (plan.duration_s) {
+    if (options.duration_s) {
       experiment::add_thinned(list, value, number, experiment::most_kept);
     } else {
       list.push_back(value);
@@ -35,8 +35,8 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
   add(run.samples_s, sample.elapsed.complete_s);
   add(run.issue_s, sample.elapsed.issued_s);
   if (run.host_work) add(run.host_work_samples.samples_s, sample.elapsed.host_work_s);
-  if (plan.duration_s) {
-    experiment::add(run.series, *plan.duration_s, sample.at_s, sample.elapsed.complete_s);
+  if (options.duration_s) {
+    experiment::add(run.series, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
   run.polls += sample.elapsed.polls;
   if (sample.staging) {
@@ -128,8 +128,8 @@ std::vector<IssueCost> issue_costs(const experiment::Plan& plan, Executor& execu
                                    std::vector<experiment::Run>& runs) {
   std::vector<IssueCost> costs;
   for (experiment::Run& run : runs) {
-    if (!plan.present || !on_gpu() || !run.prediction) continue;
-    IssueMeter meter(run.schedule, *plan.present);
+    if (!plan.current_device || !on_gpu() || !run.prediction) continue;
+    IssueMeter meter(run.schedule, *plan.current_device);
     if (meter.chunk_s(executor, workload) > 0) costs.push_back({run, std::move(meter)});
   }
   return costs;
@@ -197,15 +197,15 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
     }
     ++round;
   };
-  experiment::Samples samples = measure(executor, runs, workload, deck.measure, hooks, criteria,
-                                        session.monitor, after_round);
+  experiment::Samples samples = run_rounds(executor, runs, workload, deck.measure, hooks, criteria,
+                                           session.monitor, after_round);
   link.reset();
   samples.device.asked_node = bench.numa_node;
   if (!workload.host.empty()) samples.device.array_node = node_of(workload.host.front().data());
   rates.store(runs);
-  if (deck.memory.host == deck::HostMemory::managed && plan.present) {
+  if (deck.memory.host == deck::HostMemory::managed && plan.current_device) {
     for (experiment::Run& run : runs) {
-      run.rates = model::rates(runs.front().schedule, *plan.present);
+      run.rates = model::rates(runs.front().schedule, *plan.current_device);
     }
   }
   for (auto& [run, meter, chunk_s] : costs) {
@@ -268,21 +268,21 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
   }
 }
 
-experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& runs,
-                            const workload::Workload& workload, const deck::Measure& plan,
-                            const Hooks& hooks, const std::vector<deck::Criterion>& criteria,
-                            const Monitor& monitor, const AfterRound& after_round) {
+experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>& runs,
+                               const workload::Workload& workload, const deck::Measure& options,
+                               const Hooks& hooks, const std::vector<deck::Criterion>& criteria,
+                               const Monitor& monitor, const AfterRound& after_round) {
   for (experiment::Run& run : runs) {
     require_host_kind(run.schedule, workload);
     if (run.host_work) run.host_work_samples.threads = executor.host_worker()->threads();
   }
   workload.generate(0);
   wake(executor, runs.front().schedule, workload);
-  HealthWatch watch(monitor, plan.duration_s);
+  HealthWatch watch(monitor, options.duration_s);
   experiment::Samples samples;
-  experiment::Stopping stopping(plan, criteria);
-  const int rounds = plan.warmup + experiment::most_repetitions(plan);
-  Progress progress{hooks, plan.duration_s, rounds * static_cast<int>(runs.size())};
+  experiment::Stopping stopping(options, criteria);
+  const int rounds = options.warmup + experiment::most_repetitions(options);
+  Progress progress{hooks, options.duration_s, rounds * static_cast<int>(runs.size())};
   const auto run_once = [&](experiment::Run& run, int round, bool verified) {
     progress.show(experiment::name(run));
     base::check_interrupt();
@@ -291,7 +291,7 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
       reset(executor.lanes().instance(0), workload, repetition);
       if (run.host_work) executor.host_worker()->begin(repetition);
     }
-    const bool scored = round >= plan.warmup;
+    const bool scored = round >= options.warmup;
     Sample sample{.at_s = progress.elapsed_s(), .elapsed = {}, .staging = {}};
     {
       const lanes::Range range(deck::to_string(run.order).data(), round);
@@ -308,22 +308,22 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
     return sample;
   };
   try {
-    for (int round = 0; round < plan.warmup; ++round) {
+    for (int round = 0; round < options.warmup; ++round) {
       for (experiment::Run& run : runs) run_once(run, round, false);
     }
     progress.start = lanes::Clock::now();
-    std::vector<Sample> round(runs.size());
-    for (int number = 1; !samples.stopped; ++number) {
-      const bool verified = plan.verify == deck::Verify::every || number == 1 ||
-                            stopping.may_end(number, progress.elapsed_s());
+    std::vector<Sample> round_samples(runs.size());
+    for (int round = 1; !samples.stopped; ++round) {
+      const bool verified = options.verify == deck::Verify::every || round == 1 ||
+                            stopping.may_end(round, progress.elapsed_s());
       for (std::size_t i = 0; i < runs.size(); ++i) {
-        round[i] = run_once(runs[i], plan.warmup + number - 1, verified);
+        round_samples[i] = run_once(runs[i], options.warmup + round - 1, verified);
       }
-      for (std::size_t i = 0; i < runs.size(); ++i) add_sample(runs[i], round[i], plan);
+      for (std::size_t i = 0; i < runs.size(); ++i) add_sample(runs[i], round_samples[i], options);
       if (after_round) after_round(samples.device);
       std::optional<experiment::Stop> stop;
-      if (verified && stopping.may_end(number, progress.elapsed_s())) {
-        stop = stopping.stop(runs, number, progress.elapsed_s(), samples.device);
+      if (verified && stopping.may_end(round, progress.elapsed_s())) {
+        stop = stopping.stop(runs, round, progress.elapsed_s(), samples.device);
       }
       if (hooks.stop(stop.has_value())) samples.stopped = stop;
     }

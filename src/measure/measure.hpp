@@ -64,11 +64,11 @@ using AfterRound = std::function<void(experiment::DeviceSamples&)>;
 /// keeps its first wrong element. After Ctrl-C only complete rounds are kept; without any, throws
 /// base::Error{interrupted}. Throws as require_host_kind(). Returns everything that does not belong
 /// to a single run, including the device health from the monitor.
-experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& runs,
-                            const workload::Workload& workload, const deck::Measure& plan,
-                            const Hooks& hooks = {},
-                            const std::vector<deck::Criterion>& criteria = {},
-                            const Monitor& monitor = {}, const AfterRound& after_round = {});
+experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>& runs,
+                               const workload::Workload& workload, const deck::Measure& options,
+                               const Hooks& hooks = {},
+                               const std::vector<deck::Criterion>& criteria = {},
+                               const Monitor& monitor = {}, const AfterRound& after_round = {});
 
 /// Measures the stages of a schedule with its own tasks: on a host alone, on the lanes of the runs;
 /// on a GPU alone and concurrently, on two lanes. Overwrites the arrays.
@@ -85,10 +85,10 @@ class RateMeter {
   Executor& executor_;
   const workload::Workload& workload_;
   const schedule::Schedule& schedule_;
-  Marginal h2d_, kernel_, d2h_;
-  Marginal two_kernels_, duplex_;     ///< empty: not measured
-  Marginal kernels_, beside_copies_;  ///< the same kernels alone, and beside `copies_` copies
-  int copies_ = 0;                    ///< 0: not measured
+  Marginal h2d_, kernel_one_lane_, d2h_;
+  Marginal kernel_two_lanes_, duplex_;            ///< empty: not measured
+  Marginal kernel_alone_, kernel_during_copies_;  ///< of the same kernels, longer than the copies
+  int copy_count_ = 0;                            ///< of the latter; 0: not measured
 };
 
 /// The rates of all runs: runs with the same chunks share them, zero-copy runs use those of the

@@ -107,9 +107,9 @@ struct Probe {
     find_device();
     allocate();
     if (!on_gpu() && !bench.executor->lanes().trace(false).empty()) {
-      choose("workers",
-             fmt::format("one per lane, for up to {} on {}", base::counted(most_lanes(), "lane"),
-                         base::counted(cores(), "core")));
+      note("workers",
+           fmt::format("one per lane, for up to {} on {}", base::counted(most_lanes(), "lane"),
+                       base::counted(cores(), "core")));
     }
     if (custom()) find_steps();
     if (deck.workload.intensity.balance > 0) find_balance();
@@ -124,7 +124,7 @@ struct Probe {
     return std::move(facts);
   }
 
-  static int cores() { return lanes::cores_of_lanes(workload::default_space); }
+  static int cores() { return lanes::max_concurrent_lanes(workload::default_space); }
   /// Lanes of the widest order, among them those that `auto` may choose: on a host one per core.
   int most_lanes() const {
     if (!deck.issue.has(deck::Order::automatic)) return draft.lanes;
@@ -132,26 +132,26 @@ struct Probe {
   }
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
   model::Device& device() { return *facts.device; }
-  void choose(const std::string& name, const std::string& text) {
-    facts.choices.emplace_back(name, text);
+  void note(const std::string& name, const std::string& text) {
+    facts.notes.emplace_back(name, text);
   }
 
   /// Sets the device of the model; sizes copies given by their duration for the current device.
   void find_device() {
     if (Kokkos::Tools::profileLibraryLoaded()) {
-      choose("warning", "a Kokkos tool is loaded and may fence every kernel");
+      note("warning", "a Kokkos tool is loaded and may fence every kernel");
     }
-    choose("model", model == nullptr
-                        ? "device measured first, briefly (--device DEVICE replaces that)"
-                        : "device file " + model->path);
+    note("model", model == nullptr
+                      ? "device measured first, briefly (--device DEVICE replaces that)"
+                      : "device file " + model->path);
     if (model == nullptr || schedule::has_timed_copies(deck.workload)) {
-      facts.device = present_device();
+      facts.device = calibrated_device();
       size_copies(facts, deck, device());
     }
     if (model != nullptr) facts.device = *model;
-    facts.present = model == nullptr || model->title == title_of(session.device);
+    facts.is_current_device = model == nullptr || model->title == title_of(session.device);
     if (facts.device && !facts.device->doubtful.empty()) {
-      choose(
+      note(
           "doubtful",
           fmt::format("{} of the model's figures{}", facts.device->doubtful.size(),
                       facts.device->path.empty() ? "" : ": see doubtful in " + facts.device->path));
@@ -164,15 +164,15 @@ struct Probe {
   static std::int64_t most_brief_bytes() { return on_gpu() ? 64 << 20 : 16 << 20; }
 
   /// A brief calibration for predictions, measured once in about a second.
-  const model::Device& present_device() {
+  const model::Device& calibrated_device() {
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
-    std::optional<model::Device>& present = session.present;
-    if (!present || (pageable && present->h2d.pageable.points().empty())) {
-      present = in_passes(
+    std::optional<model::Device>& calibrated = session.calibrated;
+    if (!calibrated || (pageable && calibrated->h2d.pageable.points().empty())) {
+      calibrated = in_passes(
           {.most_bytes = most_brief_bytes(), .repetitions = 3, .pageable = pageable}, hooks,
           [&](const CalibrationPlan& plan) { return calibrate(session.device, plan); });
     }
-    return *present;
+    return *calibrated;
   }
 
   void allocate() {
@@ -189,7 +189,7 @@ struct Probe {
     for (const auto& array : draft.costs.arrays) host_bytes += array.host_bytes;
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     hooks.call([] {});  // memory that one rank has taken must not count against the others
-    if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
+    if (on_gpu()) note("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), with_progress({}, hooks), device());
     }
@@ -199,11 +199,11 @@ struct Probe {
                             facts.repeats);
     });
     if (bench.numa_node) {
-      choose("NUMA", fmt::format("host arrays on node {} ({})", *bench.numa_node,
-                                 deck::spell_numa(deck.memory.numa)));
+      note("NUMA", fmt::format("host arrays on node {} ({})", *bench.numa_node,
+                               deck::spell_numa(deck.memory.numa)));
     }
-    if (!workload.kernel.empty()) choose("kernel", workload.kernel);
-    if (!workload.blas.empty()) choose("BLAS", workload.blas);
+    if (!workload.kernel.empty()) note("kernel", workload.kernel);
+    if (!workload.blas.empty()) note("BLAS", workload.blas);
     bench.executor.emplace(most_lanes(), deck::Issue(), deck.memory);
     if (deck.memory.host == deck::HostMemory::registered) {
       page_lock(workload, deck.memory.transfer == deck::Transfer::zero_copy);
@@ -216,10 +216,10 @@ struct Probe {
 
   void find_steps() {
     calibrate_steps(*bench.executor, workload);
-    choose("busy", "a step of the busy loop takes " +
-                       base::format_seconds(1 / static_cast<double>(workload.repeats)) +
-                       " in a kernel, " + base::format_seconds(1 / workload.host_steps_per_s) +
-                       " on the host");
+    note("busy", "a step of the busy loop takes " +
+                     base::format_seconds(1 / static_cast<double>(workload.repeats)) +
+                     " in a kernel, " + base::format_seconds(1 / workload.host_steps_per_s) +
+                     " on the host");
   }
 
   void find_balance() {
@@ -238,15 +238,15 @@ struct Probe {
     if (full.lanes > draft.lanes) bench.executor.emplace(full.lanes, deck::Issue(), deck.memory);
     std::vector<schedule::Schedule> schedules;
     for (auto& schedule : full.schedules) schedules.push_back(*std::move(schedule));
-    const int cores_of_lane = device().cores_of_lane(draft.lanes);
-    device().kernels[draft.costs.kernel] = calibrate_products(meter(), schedules, cores_of_lane);
+    const int cores_per_lane = device().cores_per_lane(draft.lanes);
+    device().kernels[draft.costs.kernel] = calibrate_products(meter(), schedules, cores_per_lane);
   }
 
   void find_kernel_rate() {
-    const int cores_of_lane = device().cores_of_lane(most_lanes());
+    const int cores_per_lane = device().cores_per_lane(most_lanes());
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
         meter({.longest_kernel_s = 50e-3}), kernel_sizes(deck, draft.layout, device_units),
-        draft.costs, cores_of_lane)};
+        draft.costs, cores_per_lane)};
   }
 
   /// Measures the host rate for tiles of a product.
@@ -272,7 +272,7 @@ struct Probe {
     const auto candidates = experiment::candidates(deck, facts);
     if (model != nullptr) {
       facts.automatic = candidates.front();
-      choose("auto", experiment::why(candidates));
+      note("auto", experiment::why(candidates));
       return;
     }
     // Same conditions as for decks. Disturbed runs are issued task by task, and so must be their
@@ -307,7 +307,7 @@ struct Probe {
     }
     std::ranges::stable_sort(tried, {}, &experiment::Tried::second);
     facts.automatic = tried.front().first;
-    choose("auto", experiment::why(tried));
+    note("auto", experiment::why(tried));
   }
 };
 

@@ -50,14 +50,15 @@ RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
       workload_(workload),
       schedule_(schedule),
       h2d_(stage_marginal(schedule, {{Stage::h2d, 1}})),
-      kernel_(stage_marginal(schedule, {{Stage::kernel, 1}})),
+      kernel_one_lane_(stage_marginal(schedule, {{Stage::kernel, 1}})),
       d2h_(stage_marginal(schedule, {{Stage::d2h, 1}})) {
   if (workload::on_host(workload.space)) return;
   // A kernel that fills the device starts as the last blocks of its predecessor leave room.
   const bool by_size = std::ranges::none_of(schedule.tasks, [](const schedule::Task& task) {
     return schedule::is_kernel(task.stage) && task.duration_s > 0;
   });
-  if (by_size) two_kernels_ = stage_marginal(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
+  if (by_size)
+    kernel_two_lanes_ = stage_marginal(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
   if (!h2d_.empty() && !d2h_.empty()) {
     duplex_ = stage_marginal(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
   }
@@ -65,35 +66,38 @@ RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
 
 void RateMeter::add_sample() {
   const auto add = [&](auto&... rows) { (rows.add_sample(executor_, workload_), ...); };
-  add(h2d_, kernel_, d2h_, two_kernels_, duplex_);
-  if (copies_ == 0 && !workload::on_host(workload_.space)) {
+  add(h2d_, kernel_one_lane_, d2h_, kernel_two_lanes_, duplex_);
+  if (copy_count_ == 0 && !workload::on_host(workload_.space)) {
     // So many kernels that they last slightly longer than the copies, unless that takes many.
     constexpr double most_ratio = 64;
-    const double ratio = h2d_.seconds() / kernel_.seconds();
+    const double ratio = h2d_.seconds() / kernel_one_lane_.seconds();
     if (!(ratio <= most_ratio && ratio >= 1 / most_ratio)) return;
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
-    copies_ = std::max(1, static_cast<int>(std::lround(1 / ratio)));
-    kernels_ = stage_marginal(schedule_, {{Stage::kernel, kernels}});
-    beside_copies_ = stage_marginal(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies_}});
+    copy_count_ = std::max(1, static_cast<int>(std::lround(1 / ratio)));
+    kernel_alone_ = stage_marginal(schedule_, {{Stage::kernel, kernels}});
+    kernel_during_copies_ =
+        stage_marginal(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copy_count_}});
   }
-  add(kernels_, beside_copies_);
+  add(kernel_alone_, kernel_during_copies_);
 }
 
 model::Rates RateMeter::rates() const {
   model::Rates rates;
   rates.h2d_s = h2d_.seconds();
-  rates.kernel_s = kernel_.seconds();
+  rates.kernel_s = kernel_one_lane_.seconds();
   rates.d2h_s = d2h_.seconds();
-  if (!two_kernels_.empty()) rates.kernel_s = std::min(rates.kernel_s, two_kernels_.seconds() / 2);
+  if (!kernel_two_lanes_.empty())
+    rates.kernel_s = std::min(rates.kernel_s, kernel_two_lanes_.seconds() / 2);
   if (workload::on_host(workload_.space)) return rates;
   rates.both_s = rates.h2d_s + rates.d2h_s;
   if (!duplex_.empty()) {
     rates.both_s = std::clamp(duplex_.seconds(), std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
   }
-  if (copies_ > 0) {
-    const double alone = kernels_.seconds();
-    const double covered = std::min(alone, copies_ * rates.h2d_s);
-    rates.kernel_beside_copies = std::max(1.0, 1 + (beside_copies_.seconds() - alone) / covered);
+  if (copy_count_ > 0) {
+    const double alone = kernel_alone_.seconds();
+    const double covered = std::min(alone, copy_count_ * rates.h2d_s);
+    rates.kernel_beside_copies =
+        std::max(1.0, 1 + (kernel_during_copies_.seconds() - alone) / covered);
   }
   return rates;
 }
@@ -132,7 +136,7 @@ timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload
   timeline::Engines engines;
   engines.copy_engines = std::clamp(device.copy_engines.value_or(2), 1, 2);
   if (workload::on_host(space)) {
-    engines.workers = lanes::cores_of_lanes(space);
+    engines.workers = lanes::max_concurrent_lanes(space);
     // Lanes of a threaded back end divide its threads.
     if (workload::concurrency(space) > 1) engines.workers = std::min(engines.workers, lanes);
   }

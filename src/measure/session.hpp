@@ -42,8 +42,8 @@ struct Session {
   Runtime runtime;
   base::DeviceInfo device = chosen_device();
   Monitor monitor = monitor_of(device);
-  std::optional<model::Device> present;  ///< brief calibration; empty: not yet measured
-  bool lost = false;                     ///< the device is lost: nothing on it can be freed
+  std::optional<model::Device> calibrated;  ///< brief calibration; empty: not yet measured
+  bool lost = false;                        ///< the device is lost: nothing on it can be freed
   std::vector<std::shared_ptr<const void>> kept;  ///< what was in use when it was lost
 };
 

@@ -119,7 +119,7 @@ double Kernel::share(double bytes, double flops) const {
 
 std::string Device::place() const { return path.empty() ? "device " + name : path; }
 
-int Device::cores_of_lane(int lanes) const {
+int Device::cores_per_lane(int lanes) const {
   return lanes_divide ? std::max(1, cores / std::max(1, lanes)) : 1;
 }
 

@@ -188,7 +188,7 @@ struct Device {
   const Copies& copies(deck::Stage stage) const { return stage == deck::Stage::h2d ? h2d : d2h; }
 
   /// Cores per lane if `lanes_divide`, at least 1; else 1.
-  int cores_of_lane(int lanes) const;
+  int cores_per_lane(int lanes) const;
 
   /// The kernel with this key; null if unknown.
   const Kernel* kernel(const std::string& key) const;

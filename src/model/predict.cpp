@@ -30,7 +30,7 @@ class Simulation {
         running_(schedule, device),
         states_(schedule.tasks.size()),
         lanes_(static_cast<std::size_t>(schedule.lanes)),
-        hosts_(static_cast<std::size_t>(schedule.threads)) {
+        threads_(static_cast<std::size_t>(schedule.threads)) {
     const timeline::Engines engines = {
         .workers = device.queues == Queues::worker ? schedule.lanes : 0,
         .copy_engines = device.copy_engines};
@@ -47,16 +47,16 @@ class Simulation {
       engine.queues.resize(static_cast<std::size_t>(std::min(queues, schedule.lanes)));
     }
     link_tasks();
-    if (device.delayed_signal) find_runs();
+    if (device.delayed_signal) find_batches();
   }
 
   timeline::Timeline run(const std::function<void()>& step) {
-    for (Host& host : hosts_) resume(host, 0);
+    for (IssueThread& thread : threads_) resume(thread, 0);
     while (true) {
       step();
-      Host& host = *std::ranges::min_element(hosts_, std::less(), &Host::when);
-      const bool host_first = events_.empty() || events_.top() > host.event;
-      const double event = host_first ? host.event.time : events_.top().time;
+      IssueThread& thread = *std::ranges::min_element(threads_, std::less(), &IssueThread::when);
+      const bool thread_first = events_.empty() || events_.top() > thread.event;
+      const double event = thread_first ? thread.event.time : events_.top().time;
       // Engines choose after all simultaneous events.
       if (event > now_ && !running_.has_ended() && serve_engines()) continue;
       const double finish = running_.next_end(now_);
@@ -66,9 +66,9 @@ class Simulation {
       now_ = next;
       if (finish <= event) {
         complete(running_.finish());
-      } else if (host_first) {
-        host.event.time = never;
-        step_host(host);
+      } else if (thread_first) {
+        thread.event.time = never;
+        step_thread(thread);
       } else {
         const Event happened = events_.top();
         events_.pop();
@@ -76,21 +76,21 @@ class Simulation {
         if (happened.kind == Event::Kind::engine) --engines_[happened.index].running;
       }
     }
-    if (done_hosts_ < hosts_.size())
+    if (done_threads_ < threads_.size())
       throw std::logic_error("the schedule never ends: a task waits for a later one");
     return std::move(timeline_);
   }
 
  private:
-  /// The host continues, a task may start, or an engine becomes free.
+  /// A thread continues, a task may start, or an engine becomes free.
   struct Event {
-    enum class Kind { host, task, engine };
+    enum class Kind { thread, task, engine };
     double time = never;
-    std::uint64_t order = 0;  ///< of simultaneous events
-    Kind kind = Kind::host;
+    std::uint64_t sequence = 0;  ///< of simultaneous events
+    Kind kind = Kind::thread;
     std::uint32_t index = 0;  ///< of the task or the engine
     bool operator>(const Event& other) const {
-      return std::pair(time, order) > std::pair(other.time, other.order);
+      return std::pair(time, sequence) > std::pair(other.time, other.sequence);
     }
   };
 
@@ -110,12 +110,12 @@ class Simulation {
     std::vector<TaskId> dependents;  ///< dependent tasks of other lanes
     TaskId next_in_lane = none;
     TaskId next_in_queue = none;
-    TaskId next_of_host = none;
+    TaskId next_in_thread = none;
     std::uint32_t engine = 0;
-    std::uint32_t queue = 0;    ///< of its engine
-    std::uint32_t run = none;   ///< kernels with delayed signals: index in runs_
-    std::uint32_t waiting = 1;  ///< predecessors to wait for, and the issue
-    double ready_s = 0;         ///< earliest start so far
+    std::uint32_t queue = 0;     ///< of its engine
+    std::uint32_t batch = none;  ///< kernels with delayed signals: index in batches_
+    std::uint32_t unmet = 1;     ///< predecessors to wait for, and the issue
+    double ready_s = 0;          ///< earliest start so far
     bool issued = false;
     bool started = false;
     bool complete = false;
@@ -123,7 +123,7 @@ class Simulation {
 
   /// Consecutive kernels in issue order: operations on other engines are signalled when the last of
   /// them completes.
-  struct KernelRun {
+  struct KernelBatch {
     std::vector<TaskId> kernels;
     std::size_t complete = 0;
   };
@@ -134,7 +134,7 @@ class Simulation {
   };
 
   /// A thread of the host that issues.
-  struct Host {
+  struct IssueThread {
     Event event;         ///< the only one of its kind
     TaskId next = none;  ///< to issue
     TaskId issuing = none;
@@ -144,12 +144,12 @@ class Simulation {
     bool all_issued = false;
     std::size_t next_lane = 0;  ///< to wait for
 
-    std::pair<double, std::uint64_t> when() const { return {event.time, event.order}; }
+    std::pair<double, std::uint64_t> when() const { return {event.time, event.sequence}; }
   };
 
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
-  Host& host_of(TaskId id) {
-    return hosts_[static_cast<std::size_t>(thread_of(schedule_, task(id)))];
+  IssueThread& thread_of_task(TaskId id) {
+    return threads_[static_cast<std::size_t>(thread_of(schedule_, task(id)))];
   }
   std::size_t engine_of(TaskId id) const { return states_[id].engine; }
   Lane& lane_of(TaskId id) { return lanes_[static_cast<std::size_t>(task(id).lane)]; }
@@ -157,7 +157,7 @@ class Simulation {
   void link_tasks() {
     std::vector<TaskId> lanes(lanes_.size(), none);
     for (auto id = static_cast<TaskId>(states_.size()); id-- > 0;) {
-      states_[id].next_of_host = std::exchange(host_of(id).next, id);
+      states_[id].next_in_thread = std::exchange(thread_of_task(id).next, id);
     }
     for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
@@ -165,25 +165,25 @@ class Simulation {
       for (const TaskId other : t.after) {
         if (schedule::on_host(task(other).stage)) continue;
         states_[other].dependents.push_back(id);
-        ++states_[id].waiting;
+        ++states_[id].unmet;
       }
       TaskId& last = lanes[static_cast<std::size_t>(t.lane)];
       if (last != none) {
         states_[last].next_in_lane = id;
-        ++states_[id].waiting;
+        ++states_[id].unmet;
       }
       last = id;
     }
   }
 
-  void find_runs() {
+  void find_batches() {
     bool open = false;
     for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
       if (schedule::is_kernel(t.stage)) {
-        if (!open) runs_.emplace_back();
-        runs_.back().kernels.push_back(id);
-        states_[id].run = static_cast<std::uint32_t>(runs_.size() - 1);
+        if (!open) batches_.emplace_back();
+        batches_.back().kernels.push_back(id);
+        states_[id].batch = static_cast<std::uint32_t>(batches_.size() - 1);
         open = !t.blocking;
       } else if (schedule::is_copy(t.stage) || t.stage == Stage::fence ||
                  (t.stage == Stage::query && device_.query_releases)) {
@@ -207,7 +207,7 @@ class Simulation {
     }
     if (queue->last != none && !states_[queue->last].started) {
       states_[queue->last].next_in_queue = id;
-      ++states_[id].waiting;
+      ++states_[id].unmet;
     }
     queue->last = id;
     queue->lane = lane;
@@ -218,16 +218,16 @@ class Simulation {
   void release(TaskId id, double latency_s) {
     State& state = states_[id];
     state.ready_s = std::max(state.ready_s, now_ + latency_s);
-    if (--state.waiting == 0) offer(id);
+    if (--state.unmet == 0) offer(id);
   }
 
   /// Makes a task without remaining predecessors available to its engine.
   void offer(TaskId id) {
     // At most `window` operations between this task and the first incomplete one.
-    if (device_.window > 0 && id > done_before_ + static_cast<TaskId>(device_.window) + 1) {
+    if (device_.window > 0 && id > first_incomplete_ + static_cast<TaskId>(device_.window) + 1) {
       held_by_window_.push_back(id);
     } else if (states_[id].ready_s > now_) {
-      events_.push({states_[id].ready_s, order_++, Event::Kind::task, id});
+      events_.push({states_[id].ready_s, sequence_++, Event::Kind::task, id});
     } else {
       engines_[engine_of(id)].ready.push_back(id);
     }
@@ -286,21 +286,22 @@ class Simulation {
       constexpr double most_of_copy = 0.05;
       const double pause_s =
           std::min(device_.latency.handover_s, most_of_copy * (now_ - timeline_.spans[id].start_s));
-      events_.push({now_ + pause_s, order_++, Event::Kind::engine, engine});
+      events_.push({now_ + pause_s, sequence_++, Event::Kind::engine, engine});
     } else {
       --engines_[engine].running;
     }
     mark_complete(id);
     signal(id, true);
-    if (states_[id].run == none) {
+    if (states_[id].batch == none) {
       signal(id, false);
-    } else if (KernelRun& run = runs_[states_[id].run]; ++run.complete == run.kernels.size()) {
-      for (const TaskId kernel : run.kernels) signal(kernel, false);
+    } else if (KernelBatch& batch = batches_[states_[id].batch];
+               ++batch.complete == batch.kernels.size()) {
+      for (const TaskId kernel : batch.kernels) signal(kernel, false);
     }
-    for (Host& host : hosts_) {
-      if (host.waits_for != id) continue;
-      host.waits_for = none;
-      resume(host, std::max(host.ready, now_ + device_.latency.notice_s));
+    for (IssueThread& thread : threads_) {
+      if (thread.waits_for != id) continue;
+      thread.waits_for = none;
+      resume(thread, std::max(thread.ready, now_ + device_.latency.notice_s));
     }
   }
 
@@ -316,8 +317,9 @@ class Simulation {
 
   void mark_complete(TaskId id) {
     states_[id].complete = true;
-    if (id != done_before_) return;
-    while (done_before_ < states_.size() && states_[done_before_].complete) ++done_before_;
+    if (id != first_incomplete_) return;
+    while (first_incomplete_ < states_.size() && states_[first_incomplete_].complete)
+      ++first_incomplete_;
     for (const TaskId held : std::exchange(held_by_window_, {})) offer(held);
   }
 
@@ -337,16 +339,16 @@ class Simulation {
 
   // The host
 
-  void resume(Host& host, double at) { host.event = {.time = at, .order = order_++}; }
+  void resume(IssueThread& thread, double at) {
+    thread.event = {.time = at, .sequence = sequence_++};
+  }
 
-  /// The host has finished its current action; starts the next one.
-  void step_host(Host& host) {
-    if (host.issuing != none) {
-      if (task(host.issuing).stage == Stage::fence && wait_for_unseen(host, task(host.issuing))) {
-        return;
-      }
-      const TaskId id = std::exchange(host.issuing, none);
-      const Task& t = task(id);
+  /// The thread has finished its current action; starts the next one.
+  void step_thread(IssueThread& thread) {
+    if (thread.issuing != none) {
+      const Task& t = task(thread.issuing);
+      if (t.stage == Stage::fence && wait_for_unseen(thread, t)) return;
+      const TaskId id = std::exchange(thread.issuing, none);
       mark_issued(id);
       if (t.stage == Stage::host) running_.set_host_busy(false);
       if (schedule::on_host(t.stage)) {
@@ -356,47 +358,47 @@ class Simulation {
         lane_of(id).issued = id;
         enter_queue(id);
         release(id, device_.latency.start_s);
-        if (t.blocking || holds_host(t)) return wait_for(host, lane_of(id), t.blocking);
+        if (t.blocking || holds_host(t)) return wait_for(thread, lane_of(id), t.blocking);
       }
     }
-    if (host.next == none) return end_host(host);
+    if (thread.next == none) return end_thread(thread);
     // These waits do not count as host work.
-    const Task& next = task(host.next);
-    if (wait_for_issue(host, next)) return;
-    if (next.stage == Stage::host && wait_for_unseen(host, next)) return;
-    host.issuing = std::exchange(host.next, states_[host.next].next_of_host);
-    timeline_.spans[host.issuing] = {static_cast<int>(timeline_.engines.size()) - 1, now_, now_};
+    const Task& next = task(thread.next);
+    if (wait_for_issue(thread, next)) return;
+    if (next.stage == Stage::host && wait_for_unseen(thread, next)) return;
+    thread.issuing = std::exchange(thread.next, states_[thread.next].next_in_thread);
+    timeline_.spans[thread.issuing] = {static_cast<int>(timeline_.engines.size()) - 1, now_, now_};
     if (next.stage == Stage::host) running_.set_host_busy(true);
-    resume(host, now_ + issue_seconds(host.issuing));
+    resume(thread, now_ + issue_seconds(thread.issuing));
   }
 
   /// Threads that wait for the issue of a task continue.
   void mark_issued(TaskId id) {
     states_[id].issued = true;
-    for (Host& host : hosts_) {
-      if (host.unissued != id) continue;
-      host.unissued = none;
-      resume(host, now_);
+    for (IssueThread& thread : threads_) {
+      if (thread.unissued != id) continue;
+      thread.unissued = none;
+      resume(thread, now_);
     }
   }
 
   /// Waits for another thread to issue a predecessor; returns whether there is one to wait for.
-  bool wait_for_issue(Host& host, const Task& t) {
+  bool wait_for_issue(IssueThread& thread, const Task& t) {
     const auto other =
         std::ranges::find_if(t.after, [&](TaskId id) { return !states_[id].issued; });
     if (other == t.after.end()) return false;
-    host.unissued = *other;
+    thread.unissued = *other;
     return true;
   }
 
   /// Waits for a lane of a predecessor that the host has not seen complete; returns whether there
   /// is one.
-  bool wait_for_unseen(Host& host, const Task& t) {
+  bool wait_for_unseen(IssueThread& thread, const Task& t) {
     const auto unseen = std::ranges::find_if(t.after, [&](TaskId other) {
       return !schedule::on_host(task(other).stage) && lane_of(other).issued != lane_of(other).seen;
     });
     if (unseen == t.after.end()) return false;
-    wait_for(host, lane_of(*unseen), true);
+    wait_for(thread, lane_of(*unseen), true);
     return true;
   }
 
@@ -420,26 +422,26 @@ class Simulation {
   }
 
   /// Blocks the host until the lane is complete. An explicit wait costs a call.
-  void wait_for(Host& host, Lane& lane, bool call) {
-    host.ready = now_ + (call ? device_.host.synchronize_s : 0);
+  void wait_for(IssueThread& thread, Lane& lane, bool call) {
+    thread.ready = now_ + (call ? device_.host.synchronize_s : 0);
     lane.seen = lane.issued;
-    if (lane.seen == none || states_[lane.seen].complete) return resume(host, host.ready);
-    host.waits_for = lane.seen;
+    if (lane.seen == none || states_[lane.seen].complete) return resume(thread, thread.ready);
+    thread.waits_for = lane.seen;
   }
 
-  void end_host(Host& host) {
-    if (!host.all_issued) {
-      host.all_issued = true;
-      host.next_lane = static_cast<std::size_t>(&host - hosts_.data());
+  void end_thread(IssueThread& thread) {
+    if (!thread.all_issued) {
+      thread.all_issued = true;
+      thread.next_lane = static_cast<std::size_t>(&thread - threads_.data());
       timeline_.issued_s = now_;  // of the last thread
     }
-    while (host.next_lane < lanes_.size()) {
-      Lane& lane = lanes_[host.next_lane];
-      host.next_lane += hosts_.size();
-      if (lane.issued != lane.seen) return wait_for(host, lane, true);
+    while (thread.next_lane < lanes_.size()) {
+      Lane& lane = lanes_[thread.next_lane];
+      thread.next_lane += threads_.size();
+      if (lane.issued != lane.seen) return wait_for(thread, lane, true);
     }
     timeline_.complete_s = now_;  // of the last thread
-    ++done_hosts_;
+    ++done_threads_;
   }
 
   const Schedule& schedule_;
@@ -448,18 +450,18 @@ class Simulation {
   timeline::Timeline timeline_;
 
   double now_ = 0;
-  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;  ///< but of hosts
-  std::uint64_t order_ = 0;
+  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;  ///< but of threads
+  std::uint64_t sequence_ = 0;
   std::vector<Engine> engines_;
   std::vector<State> states_;  ///< per task
-  std::vector<KernelRun> runs_;
-  TaskId done_before_ = 0;  ///< all tasks before it are complete
+  std::vector<KernelBatch> batches_;
+  TaskId first_incomplete_ = 0;  ///< all tasks before it are complete
   std::vector<TaskId> held_by_window_;
 
   // The host
   std::vector<Lane> lanes_;
-  std::vector<Host> hosts_;
-  std::size_t done_hosts_ = 0;
+  std::vector<IssueThread> threads_;
+  std::size_t done_threads_ = 0;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ class RunningTasks {
       : schedule_(schedule),
         device_(device),
         kernel_(device.kernel(schedule.kernel)),
-        cores_per_lane_(device.cores_of_lane(schedule.instances)) {}
+        cores_per_lane_(device.cores_per_lane(schedule.instances)) {}
 
   void start(schedule::TaskId id) {
     const schedule::Task& task = schedule_.tasks[id];

@@ -194,7 +194,7 @@ Blocks heading(const results::Result& result, const results::Part& planned) {
     const std::string line = settings(result);
     if (!line.empty()) facts.emplace_back("settings", line);
     if (planned.balance) add_balance(facts, *planned.balance);
-    facts.insert(facts.end(), planned.choices.begin(), planned.choices.end());
+    facts.insert(facts.end(), planned.notes.begin(), planned.notes.end());
   }
   add_facts(blocks, facts);
   return blocks;

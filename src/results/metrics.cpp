@@ -38,15 +38,16 @@ double sample(const std::vector<double>& samples, std::size_t i) {
 
 std::vector<Repetition> repetitions(const Run& run, const Runs& runs) {
   const Run* const baseline = baseline_of(run, runs);
-  const bool has_twin = run.disturbance || run.host_work;
-  const Run* const twin = has_twin ? undisturbed_run(run, run.order, false, runs) : nullptr;
+  const bool is_variant = run.disturbance || run.host_work;
+  const Run* const undisturbed =
+      is_variant ? undisturbed_run(run, run.order, false, runs) : nullptr;
   std::vector<Repetition> repetitions(std::max(run.samples_s.size(), run.alone_s.size()),
                                       common(run));
   for (std::size_t i = 0; i < repetitions.size(); ++i) {
     Repetition& repetition = repetitions[i];
     repetition.time_s = sample(run.samples_s, i);
     if (baseline != nullptr) repetition.sequential_s = sample(baseline->samples_s, i);
-    if (twin != nullptr) repetition.undisturbed_s = sample(twin->samples_s, i);
+    if (undisturbed != nullptr) repetition.undisturbed_s = sample(undisturbed->samples_s, i);
     repetition.alone_s = sample(run.alone_s, i);
     repetition.host_work_s = sample(run.host_work_samples.samples_s, i);
     if (run.order != deck::Order::sequential) {

@@ -195,8 +195,8 @@ void describe(Visitor& v, Point& point) {
 namespace {
 
 void describe_choices(Visitor& v, Part& part) {
-  v("choices", part.choices, "What the program chose where the deck leaves it open.",
-    describe::Named<describe::Text, Choices>{});
+  v("choices", part.notes, "What the program chose where the deck leaves it open.",
+    describe::Named<describe::Text, Notes>{});
   v("balance", part.balance, "Of a balanced intensity; null: the deck has repeats.");
   v("layout", part.layout, "How the data are cut; null: a custom list, or a sweep.", added);
 }
@@ -328,12 +328,12 @@ bool PointRuns::ran() const {
 
 void append(Result& result, std::size_t number, Part part) {
   const bool together = part.point.phase == deck::Phase::together;
-  for (auto& [name, value] : part.choices) {
-    const auto choice = std::ranges::find(result.choices, name, &Choices::value_type::first);
-    if (choice == result.choices.end()) {
-      result.choices.emplace_back(name, value);
-    } else if (choice->second != value) {
-      choice->second = "differs from point to point";
+  for (auto& [name, value] : part.notes) {
+    const auto note = std::ranges::find(result.notes, name, &Notes::value_type::first);
+    if (note == result.notes.end()) {
+      result.notes.emplace_back(name, value);
+    } else if (note->second != value) {
+      note->second = "differs from point to point";
     }
   }
   if (together) {

@@ -293,14 +293,14 @@ struct Axis {
   bool numeric() const;  ///< whether all values are numbers
 };
 
-/// Choices of the program: name, value.
-using Choices = std::vector<std::pair<std::string, std::string>>;
+/// Notes for the report, on choices of the program and warnings: name, text; `choices` in files.
+using Notes = std::vector<std::pair<std::string, std::string>>;
 
 /// What one point adds to a result.
 struct Part {
   Point point;
   std::string fingerprint;  ///< of the deck of a saved point
-  Choices choices;
+  Notes notes;
   std::optional<Balance> balance;
   std::optional<Layout> layout;  ///< empty: a custom list
   int verified_runs = 0;

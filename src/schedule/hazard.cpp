@@ -162,7 +162,7 @@ class Checker {
     }
     const Piece& piece = piece_of(schedule_, use);
     const std::size_t slot_end =
-        use.slot < 0 ? 0 : device_begin(schedule_, use) + host_region(schedule_, use).bytes();
+        use.slot < 0 ? 0 : device_offset(schedule_, use) + host_region(schedule_, use).bytes();
     const bool fits = piece.begin >= 0 && piece.begin < piece.end &&
                       static_cast<std::size_t>(piece.end) <= array.host.planes &&
                       piece.from + piece.length <= array.host.line_bytes &&
@@ -226,7 +226,7 @@ class Checker {
                    host_place(array, piece, piece.end));
       }
       if (use.slot < 0) continue;
-      const std::size_t begin = device_begin(schedule_, use);
+      const std::size_t begin = device_offset(schedule_, use);
       check_side(false, begin, begin + host_region(schedule_, use).bytes());
     }
   }

@@ -49,12 +49,12 @@ std::int64_t slot_begin(const Schedule& schedule, const Use& use) {
   return cut_of(schedule, array_of(schedule, use)).slots[static_cast<std::size_t>(use.slot)];
 }
 
-std::size_t device_begin(const Schedule& schedule, const Use& use) {
+std::size_t device_offset(const Schedule& schedule, const Use& use) {
   return static_cast<std::size_t>(slot_begin(schedule, use)) * array_of(schedule, use).unit_bytes;
 }
 
-std::size_t device_begin(const Schedule& schedule, const Task& copy) {
-  return device_begin(schedule, uses(schedule, copy).front());
+std::size_t device_offset(const Schedule& schedule, const Task& copy) {
+  return device_offset(schedule, uses(schedule, copy).front());
 }
 
 std::vector<Region> regions_of(const Array& array, std::size_t most_bytes) {
@@ -122,7 +122,7 @@ std::optional<Product> product(const Schedule& schedule, const Task& task) {
     product.matrices[i] =
         operands[i].slot < 0
             ? Product::Matrix{region.begin, elements(region.plane_pitch)}
-            : Product::Matrix{device_begin(schedule, operands[i]), elements(region.line_bytes)};
+            : Product::Matrix{device_offset(schedule, operands[i]), elements(region.line_bytes)};
   }
   return product;
 }

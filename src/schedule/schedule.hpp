@@ -229,8 +229,8 @@ Region host_region(const Schedule& schedule, const Task& copy);
 /// First unit of the slot of a use in the device array.
 std::int64_t slot_begin(const Schedule& schedule, const Use& use);
 /// Offset of that slot in the device array, bytes.
-std::size_t device_begin(const Schedule& schedule, const Use& use);
-std::size_t device_begin(const Schedule& schedule, const Task& copy);
+std::size_t device_offset(const Schedule& schedule, const Use& use);
+std::size_t device_offset(const Schedule& schedule, const Task& copy);
 
 /// All units of the host array as regions of at most `most_bytes` each. Units of several lines must
 /// fit into `most_bytes`.

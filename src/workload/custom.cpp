@@ -210,14 +210,14 @@ template <class Space>
 void set_up_custom(const Setup& setup) {
   Workload& w = setup.workload;
   const ListReference<Space> reference{w.arrays, setup.deck.tasks, allocate_chunks<Space>(setup)};
-  w.launch = [chunks = reference.chunks](const Space& lane, const Call& call) {
+  w.launch = [chunks = reference.chunks](const Space& instance, const Call& call) {
     Busy<Space> busy{{}, 0, call.number, call.repeats};
     if (call.op >= 0) {
       const auto& chunk = chunks[static_cast<std::size_t>(call.op)];
       busy.arrays = chunk.samples;
       busy.inputs = chunk.inputs;
     }
-    enqueue_busy(lane, busy, call.share);
+    enqueue_busy(instance, busy, call.share);
   };
   std::vector<HostData<Word>> inputs;
   std::vector<Mirror<Space, Word>> outputs;

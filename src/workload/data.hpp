@@ -64,7 +64,7 @@ enum class Repeats { none, one, many };
 /// Mean over `repeats` of sqrt(sin(x)^2 + cos(x)^2) = 1: the increment of seeds 000 and 002 with
 /// variable intensity; exactly 1 without repeats.
 template <Repeats kind, class T>
-KOKKOS_INLINE_FUNCTION T unit(T x, [[maybe_unused]] int repeats) {
+KOKKOS_INLINE_FUNCTION T sin_cos_one(T x, [[maybe_unused]] int repeats) {
   if constexpr (kind == Repeats::none) return T(1);
   if constexpr (kind == Repeats::one) {
     const T s = Kokkos::sin(x);
@@ -72,7 +72,7 @@ KOKKOS_INLINE_FUNCTION T unit(T x, [[maybe_unused]] int repeats) {
     return Kokkos::sqrt(s * s + c * c);
   }
   T sum = 0;
-  for (int k = 0; k < repeats; ++k) sum += unit<Repeats::one>(x + static_cast<T>(k), 1);
+  for (int k = 0; k < repeats; ++k) sum += sin_cos_one<Repeats::one>(x + static_cast<T>(k), 1);
   return sum / static_cast<T>(repeats);
 }
 
@@ -88,10 +88,11 @@ void with_repeats(std::int64_t repeats, const Body& body) {
   }
 }
 
-/// Error bound of unit(): with sine and cosine accurate to 2 ulp the root is within 2 epsilon; each
-/// accumulation adds half an epsilon relative to the sum so far, and the division another half.
+/// Error bound of sin_cos_one(): with sine and cosine accurate to 2 ulp the root is within 2
+/// epsilon; each accumulation adds half an epsilon relative to the sum so far, and the division
+/// another half.
 template <class T>
-double unit_tolerance(std::int64_t repeats) {
+double sin_cos_one_tolerance(std::int64_t repeats) {
   return std::numeric_limits<T>::epsilon() * (2.5 + 0.5 * static_cast<double>(repeats));
 }
 

@@ -95,8 +95,8 @@ void set_up_product(const Setup& setup) {
   const auto on_device = [abc] {
     return std::array{abc[0].device.data(), abc[1].device.data(), abc[2].device.data()};
   };
-  w.launch = [on_device, problem](const Space& lane, const Call& call) {
-    if (call.product) gemm<T>(lane, *call.product, on_device(), problem.alpha, problem.beta);
+  w.launch = [on_device, problem](const Space& instance, const Call& call) {
+    if (call.product) gemm<T>(instance, *call.product, on_device(), problem.alpha, problem.beta);
   };
   w.compute_on_host = [abc, problem](const Call& call) {
     gemm<T>(Kokkos::DefaultHostExecutionSpace(), *call.product,

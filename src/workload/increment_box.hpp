@@ -20,14 +20,14 @@ struct IncrementBox {
     const auto columns = static_cast<std::int64_t>(chunk.extent(0));
     const auto rows = static_cast<std::int64_t>(chunk.extent(1));
     const std::int64_t position = first + (plane * rows + row) * columns + column;
-    chunk(column, row, plane) += unit<kind>(static_cast<T>(position), repeats);
+    chunk(column, row, plane) += sin_cos_one<kind>(static_cast<T>(position), repeats);
   }
 };
 
 /// Workload::launch for a box. Chunks are planes, or rows if there is a single plane.
 template <class Space, class T>
 auto launch_box(const Mirror<Space, T>& a, const deck::Box& box) {
-  return [a, extent = box.extent](const Space& lane, const Call& call) {
+  return [a, extent = box.extent](const Space& instance, const Call& call) {
     auto [planes, rows, columns] = extent;
     (planes > 1 ? planes : rows) = call.size;
     const Kokkos::LayoutLeft layout(static_cast<std::size_t>(columns),
@@ -37,7 +37,7 @@ auto launch_box(const Mirror<Space, T>& a, const deck::Box& box) {
     // Neighbouring threads of a GPU work on neighbouring columns, which are adjacent in memory.
     using Left = Kokkos::Rank<3, Kokkos::Iterate::Left, Kokkos::Iterate::Left>;
     using Policy = Kokkos::MDRangePolicy<Space, Left, Kokkos::IndexType<std::int64_t>>;
-    const Policy policy(lane, {0, 0, 0}, {columns, rows, planes});
+    const Policy policy(instance, {0, 0, 0}, {columns, rows, planes});
     with_repeats(call.repeats, [&](auto kind) {
       enqueue("overlap::increment::box", policy,
               IncrementBox<Space, T, kind()>{chunk, a.first(call), static_cast<int>(call.repeats)});

@@ -24,27 +24,27 @@ template <class Space, class T>
 struct Mirror {
   Kokkos::View<T*, Space> device;
   HostData<T> host;
-  std::int64_t unit;  ///< elements
+  std::int64_t unit_elements;  ///< elements per unit
 
   /// The elements that a kernel works on: a chunk on the device; with zero copy, on the host, where
   /// kernels reach page-locked memory at the same address.
   Kokkos::View<T*, Space> chunk(const Call& call) const {
     const Kokkos::View<T*, Space> on_host(host.memory.data(), host.memory.size());
-    const std::int64_t begin = (call.mapped ? call.begin : call.device_begin) * unit;
+    const std::int64_t begin = (call.mapped ? call.begin : call.device_begin) * unit_elements;
     return Kokkos::subview(call.mapped ? on_host : device,
-                           std::pair(begin, begin + call.size * unit));
+                           std::pair(begin, begin + call.size * unit_elements));
   }
   /// Position of the first of these elements in the whole array.
-  std::int64_t first(const Call& call) const { return call.begin * unit; }
+  std::int64_t first(const Call& call) const { return call.begin * unit_elements; }
 };
 
 /// Enqueues Kokkos::deep_copy between a region of a host array and packed elements of the device
-/// array. Contiguous elements are one copy. Several lines of page-locked memory are one kernel on
-/// views of different layouts, because Kokkos (5.2) has no strided copies by copy engines; such
-/// lines in pageable memory are one copy per line.
+/// array from byte `device_offset` on. Contiguous elements are one copy. Several lines of
+/// page-locked memory are one kernel on views of different layouts, because Kokkos (5.2) has no
+/// strided copies by copy engines; such lines in pageable memory are one copy per line.
 template <class Space, class T, class HostView>
 void copy(const Space& instance, const Kokkos::View<T*, Space>& device, const HostView& host,
-          const schedule::Region& region, std::size_t device_begin, bool to_device) {
+          const schedule::Region& region, std::size_t device_offset, bool to_device) {
   const auto either_way = [&](const auto& on_device, const auto& on_host) {
     if (to_device) {
       Kokkos::deep_copy(instance, on_device, on_host);
@@ -59,7 +59,7 @@ void copy(const Space& instance, const Kokkos::View<T*, Space>& device, const Ho
       const Kokkos::LayoutStride lines(region.planes, region.plane_pitch / sizeof(T), region.lines,
                                        region.pitch / sizeof(T), length, 1);
       return either_way(
-          Kokkos::View<T***, Kokkos::LayoutRight, Space>(device.data() + device_begin / sizeof(T),
+          Kokkos::View<T***, Kokkos::LayoutRight, Space>(device.data() + device_offset / sizeof(T),
                                                          region.planes, region.lines, length),
           Kokkos::View<T***, Kokkos::LayoutStride, Memory>(host.data() + region.begin / sizeof(T),
                                                            lines));
@@ -70,7 +70,7 @@ void copy(const Space& instance, const Kokkos::View<T*, Space>& device, const Ho
   };
   schedule::for_lines(
       region, 0, region.bytes(), [&](std::size_t place, std::size_t position, std::size_t bytes) {
-        either_way(Kokkos::subview(device, elements(device_begin + position, bytes)),
+        either_way(Kokkos::subview(device, elements(device_offset + position, bytes)),
                    Kokkos::subview(host, elements(place, bytes)));
       });
 }
@@ -100,7 +100,7 @@ Mirror<Space, T> Setup::array(std::size_t number) const {
   const schedule::Array& array = workload.arrays[number];
   HostArray& on_host = workload.host[number];
   Mirror<Space, T> mirror;
-  mirror.unit = static_cast<std::int64_t>(array.unit_bytes / sizeof(T));
+  mirror.unit_elements = static_cast<std::int64_t>(array.unit_bytes / sizeof(T));
   try {
     const std::size_t elements = array.host_bytes / sizeof(T);
     const std::string label = "overlap::host::" + array.name;
@@ -132,12 +132,12 @@ Mirror<Space, T> Setup::array(std::size_t number) const {
   on_host.copy = [device = mirror.device, host = mirror.host.memory,
                   locked = deck::page_locked(memory)](const InstanceRef& instance,
                                                       const schedule::Region& region,
-                                                      std::size_t device_begin, bool to_device) {
+                                                      std::size_t device_offset, bool to_device) {
     const Space& space = instance;
     if (locked) {
-      copy(space, device, Pinned(host.data(), host.size()), region, device_begin, to_device);
+      copy(space, device, Pinned(host.data(), host.size()), region, device_offset, to_device);
     } else {
-      copy(space, device, host, region, device_begin, to_device);
+      copy(space, device, host, region, device_offset, to_device);
     }
   };
   return mirror;

@@ -16,7 +16,7 @@ struct Operation {
   T sign;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const T u = unit<kind>(static_cast<T>(first + i), repeats);
+    const T u = sin_cos_one<kind>(static_cast<T>(first + i), repeats);
     c(i) = a(i) + sign * u * b(i);
   }
 };
@@ -30,11 +30,11 @@ void set_up_pipeline(const Setup& setup) {
     arrays.push_back(setup.array<Space, T>(i));
     if (w.arrays[i].to_device) inputs.push_back(arrays.back().host);
   }
-  w.launch = [arrays](const Space& lane, const Call& call) {
+  w.launch = [arrays](const Space& instance, const Call& call) {
     const auto* const array = &arrays[3 * static_cast<std::size_t>(call.op)];
     with_repeats(call.repeats, [&](auto kind) {
       enqueue(call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
-              lane, call.size,
+              instance, call.size,
               Operation<Space, T, kind()>{
                   array[0].chunk(call), array[1].chunk(call), array[2].chunk(call), call.begin,
                   static_cast<int>(call.repeats), call.op == 0 ? T(1) : T(-1)});
@@ -44,7 +44,7 @@ void set_up_pipeline(const Setup& setup) {
   w.verify = [arrays](std::uint32_t repetition, std::int64_t repeats) {
     Verification result;
     // Product and sum are below 1: each rounding is at most half an epsilon.
-    const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
+    const double tolerance = std::numeric_limits<T>::epsilon() + sin_cos_one_tolerance<T>(repeats);
     for (const int op : {0, 1}) {
       add(result, compare(arrays[static_cast<std::size_t>(3 * op + 2)].host, [=](std::int64_t i) {
             const std::int64_t a = integer_value<T>(i, repetition, 3 * op);

@@ -71,10 +71,10 @@ void set_up_rowsum(const Setup& setup, std::int64_t length, bool teams) {
   Workload& w = setup.workload;
   const auto lines = setup.array<Space, T>(0);
   const auto sums = setup.array<Space, Sum>(1);
-  w.launch = [lines, sums, length, teams](const Space& lane, const Call& call) {
+  w.launch = [lines, sums, length, teams](const Space& instance, const Call& call) {
     const Lines<Space, T> chunk(lines.chunk(call).data(), static_cast<std::size_t>(call.size),
                                 static_cast<std::size_t>(length));
-    launch_sums<Space, T, Sum>(lane, {chunk, sums.chunk(call)}, teams);
+    launch_sums<Space, T, Sum>(instance, {chunk, sums.chunk(call)}, teams);
   };
   fill_inputs_with<T>(w, {lines.host}, [](auto... place) { return value<T>(place...); });
   w.verify = [host = sums.host, length](std::uint32_t repetition, std::int64_t /*repeats*/) {

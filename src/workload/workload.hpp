@@ -60,8 +60,8 @@ struct HostArray : Bytes {
   std::shared_ptr<const void> lock = {};  ///< registered memory: keeps it page-locked
 
   /// Enqueues Kokkos::deep_copy between a region of this array and contiguous memory of the device
-  /// array from `device_begin` on, both in bytes. See copy() in mirror.hpp.
-  std::function<void(const InstanceRef&, const schedule::Region&, std::size_t device_begin,
+  /// array from `device_offset` on, both in bytes. See copy() in mirror.hpp.
+  std::function<void(const InstanceRef&, const schedule::Region&, std::size_t device_offset,
                      bool to_device)>
       copy = {};
 };
@@ -74,7 +74,7 @@ struct Call {
   std::int64_t device_begin = 0;  ///< first unit in the device arrays
   std::int64_t size = 0;
   std::int64_t repeats = 1;  ///< of the arithmetic; custom: steps
-  bool mapped = false;       ///< zero copy: works on the host arrays
+  bool mapped = false;       ///< zero_copy, prefetch, on_demand: works on the host arrays
   int number = 0;            ///< custom: index in the list of the deck
   double share = 1;          ///< custom: fraction of the device that it fills
   std::optional<schedule::Product> product =

@@ -26,7 +26,7 @@ auto first_that(Holds holds, Attempt attempt) {
 /// Whether lanes can work at the same time; on a single core those of a host cannot.
 template <class Space>
 bool can_overlap() {
-  return !workload::is_host<Space> || lanes::cores_of_lanes(workload::id_of<Space>) > 1;
+  return !workload::is_host<Space> || lanes::max_concurrent_lanes(workload::id_of<Space>) > 1;
 }
 
 /// A deck's schedule and workload, ready to run on a space.
@@ -77,7 +77,7 @@ inline experiment::Run run_of(deck::Order order, schedule::Schedule schedule) {
 template <class Space>
 experiment::Run measured(const TestBench<Space>& bench) {
   std::vector<experiment::Run> runs = {run_of(bench.schedule.order, bench.schedule)};
-  measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1});
+  measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1});
   return runs.front();
 }
 

@@ -281,8 +281,8 @@ class Overlapping {
     std::vector<experiment::Run> runs = {
         run_of(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
         run_of(Order::breadth_first, bench.schedule)};
-    measure::measure(*bench.executor, runs, bench.workload,
-                     {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
+    measure::run_rounds(*bench.executor, runs, bench.workload,
+                        {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
     runs[1].rates = rates_of(*bench.executor, bench.workload, runs[1].schedule);
     experiment::Plan plan;
     plan.deck.acceptance = {

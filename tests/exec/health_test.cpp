@@ -131,16 +131,17 @@ TYPED_TEST(HealthTest, IsReadAroundTheRuns) {
   std::vector<int> readings;  // that were there before each run
   std::vector<experiment::Run> runs = {run_of(deck::Order::depth_first, bench.schedule)};
   const experiment::Samples samples =
-      measure(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 3},
-              {.progress = {}, .before_sample = [&] { readings.push_back(device.readings); }}, {},
-              device.monitor);
+      run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 3},
+                 {.progress = {}, .before_sample = [&] { readings.push_back(device.readings); }},
+                 {}, device.monitor);
   EXPECT_THAT(readings, testing::Each(1));
   ASSERT_TRUE(samples.device.health);
   const auto replays = results::value(deck::Metric::pcie_replays, samples.device);
   ASSERT_TRUE(replays);
   EXPECT_EQ(replays->median, 10);
   const Monitor nothing;
-  EXPECT_FALSE(measure(*bench.executor, runs, bench.workload, {}, {}, {}, nothing).device.health);
+  EXPECT_FALSE(
+      run_rounds(*bench.executor, runs, bench.workload, {}, {}, {}, nothing).device.health);
 }
 
 }  // namespace

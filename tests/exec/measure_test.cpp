@@ -35,7 +35,7 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     int rounds = 0;
     std::vector<experiment::Run> runs = {run_of(Order::sequential, sequential),
                                          run_of(Order::depth_first, bench.schedule)};
-    const experiment::Samples samples = measure::measure(
+    const experiment::Samples samples = measure::run_rounds(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
          .before_sample = [&] { ++begun; }},
@@ -59,8 +59,8 @@ TYPED_TEST(MeasureTest, PrecisionEndsTheRepetitions) {
   std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
   // As wide as intervals may be: two looks are enough. Each of them may be the last repetition.
   const experiment::Samples samples =
-      measure::measure(*bench.executor, runs, bench.workload,
-                       {.warmup = 0, .precision = 1e6, .verify = deck::Verify::ends});
+      measure::run_rounds(*bench.executor, runs, bench.workload,
+                          {.warmup = 0, .precision = 1e6, .verify = deck::Verify::ends});
   ASSERT_TRUE(samples.stopped);
   EXPECT_EQ(samples.stopped->reason, experiment::StopReason::precision);
   EXPECT_EQ(samples.stopped->repetitions, 30);
@@ -79,8 +79,8 @@ TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
     most = done;
   };
   const experiment::Samples samples =
-      measure::measure(*bench.executor, runs, bench.workload, {.warmup = 1, .duration_s = 0.2},
-                       {.progress = show, .before_sample = {}});
+      measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .duration_s = 0.2},
+                          {.progress = show, .before_sample = {}});
   ASSERT_TRUE(samples.stopped);
   EXPECT_EQ(samples.stopped->reason, experiment::StopReason::duration);
   EXPECT_GE(samples.stopped->elapsed_s, 0.2);
@@ -102,8 +102,8 @@ TYPED_TEST(MeasureTest, TheRoundInWhichTimeRunsOutIsTheLast) {
   std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
   const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   const experiment::Samples samples =
-      measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .duration_s = 0.01},
-                       {.progress = {}, .before_sample = nap});
+      measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .duration_s = 0.01},
+                          {.progress = {}, .before_sample = nap});
   EXPECT_EQ(samples.stopped->repetitions, 1);
 }
 
@@ -126,7 +126,7 @@ TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
   std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
-  measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
+  measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
   ASSERT_TRUE(runs[0].wrong);
   EXPECT_EQ(runs[0].wrong->chunk, 2);
   EXPECT_EQ(runs[0].wrong->array, "a");
@@ -189,7 +189,7 @@ template <class Space>
 experiment::Run measured(const HostWorkBench<Space>& bench) {
   std::vector<experiment::Run> runs = {run_of(bench.schedule.order, bench.schedule)};
   runs[0].host_work = true;
-  measure::measure(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2});
+  measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2});
   return runs[0];
 }
 

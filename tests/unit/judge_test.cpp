@@ -42,16 +42,16 @@ Run run_with(std::optional<base::Summary> chunk_s) {
   return run;
 }
 
-Part judged(std::vector<Run> runs, bool present = true) {
+Part judged(std::vector<Run> runs, bool on_current_device = true) {
   Plan plan;
-  if (present) plan.present = device();
+  if (on_current_device) plan.current_device = device();
   Samples samples;
   samples.runs = std::move(runs);
   return judge(std::move(plan), std::move(samples));
 }
 
-Part judged(std::optional<base::Summary> chunk_s, bool present = true) {
-  return judged(std::vector{run_with(chunk_s)}, present);
+Part judged(std::optional<base::Summary> chunk_s, bool on_current_device = true) {
+  return judged(std::vector{run_with(chunk_s)}, on_current_device);
 }
 
 double predicted_s(const Part& part) { return part.runs.at(0).predicted_s.value(); }
@@ -64,7 +64,7 @@ TEST(Judge, PredictsWithTheHostCostsBetweenTheRuns) {
   EXPECT_DOUBLE_EQ(judged(about(12, 7)).runs[0].predicted_lo_s.value(),
                    slow.runs[0].predicted_lo_s.value());
   EXPECT_DOUBLE_EQ(slow.runs[0].chunk_issue_s.value().median, 12);
-  EXPECT_THAT(slow.choices,
+  EXPECT_THAT(slow.notes,
               ElementsAre(Pair("issuing",
                                "12.00 s of host time per chunk between the runs; 4.000 s in "
                                "here.yaml")));
@@ -85,11 +85,10 @@ TEST(Judge, EachRunHasItsOwnHostCosts) {
   std::vector<double> predicted_s;
   for (const auto& run : part.runs) predicted_s.push_back(run.predicted_s.value());
   EXPECT_THAT(predicted_s, ElementsAre(6 + 3 + 4, 4 + 2 + 4, 2 + 2 + 4));
-  EXPECT_THAT(
-      part.choices,
-      ElementsAre(Pair("issuing",
-                       "8.000 s to 12.00 s of host time per chunk between the runs; 4.000 s "
-                       "in here.yaml")));
+  EXPECT_THAT(part.notes, ElementsAre(Pair(
+                              "issuing",
+                              "8.000 s to 12.00 s of host time per chunk between the runs; 4.000 s "
+                              "in here.yaml")));
 }
 
 TEST(Judge, FewHostCostsHaveTheSpreadOfTheDevice) {
@@ -99,7 +98,7 @@ TEST(Judge, FewHostCostsHaveTheSpreadOfTheDevice) {
 TEST(Judge, KeepsPredictionsForOtherDevicesAndOnesWithoutHostCosts) {
   for (const Part& same : {judged(about(12), false), judged(std::optional<base::Summary>())}) {
     EXPECT_DOUBLE_EQ(predicted_s(same), 8);
-    EXPECT_THAT(same.choices, IsEmpty());
+    EXPECT_THAT(same.notes, IsEmpty());
   }
 }
 

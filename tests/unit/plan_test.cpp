@@ -68,19 +68,19 @@ TEST(PlanCheck, SaysWhichKeyMakesTooManyTasks) {
 }
 
 TEST(Predictions, NameSettingsThatTheModelDoesNotCover) {
-  const auto choices = [](const std::string& keys) {
+  const auto notes = [](const std::string& keys) {
     const DeckFile file("workload: {kind: increment, elements: 1 Mi}\n" + keys);
     const deck::Point point = deck::load_points(file.path()).front();
-    return predictions(point, {model::load_device("h200")}).choices;
+    return predictions(point, {model::load_device("h200")}).notes;
   };
-  EXPECT_THAT(choices(""), IsEmpty());
-  EXPECT_THAT(choices("issue: {mechanism: portable}\n"), IsEmpty());
-  EXPECT_THAT(choices("issue: {mechanism: graph}\n"),
+  EXPECT_THAT(notes(""), IsEmpty());
+  EXPECT_THAT(notes("issue: {mechanism: portable}\n"), IsEmpty());
+  EXPECT_THAT(notes("issue: {mechanism: graph}\n"),
               ElementsAre(Pair("issue.mechanism", "graph: predicted as streams")));
-  EXPECT_THAT(choices("issue: {streams: legacy_default}\n"), IsEmpty());
-  EXPECT_THAT(choices("disturb: {operation: memset}\n"), IsEmpty());
-  EXPECT_THAT(choices("disturb: {operation: malloc}\n"), IsEmpty());
-  EXPECT_THAT(choices("memory: {host: pageable_staged}\n"),
+  EXPECT_THAT(notes("issue: {streams: legacy_default}\n"), IsEmpty());
+  EXPECT_THAT(notes("disturb: {operation: memset}\n"), IsEmpty());
+  EXPECT_THAT(notes("disturb: {operation: malloc}\n"), IsEmpty());
+  EXPECT_THAT(notes("memory: {host: pageable_staged}\n"),
               ElementsAre(Pair("memory.host", "pageable_staged: predicted as pinned")));
 }
 
@@ -159,7 +159,7 @@ TEST(Streams, OfAFermiDrainForTheCallsOfTheSeeds) {
 std::string host_share(const model::Device& device, const std::string& share) {
   const deck::Point point =
       deck::load_points("dgemm", {"workload.tile_n=1024", "workload.host_share=" + share}).front();
-  return facts_of(point.deck, device).choices.at(0).second;
+  return facts_of(point.deck, device).notes.at(0).second;
 }
 
 TEST(HostShare, FollowsFromTheRateInADeviceFile) {
@@ -195,11 +195,11 @@ TEST(Facts, CopiesByDurationMoveWhatTheCoresOfTheirLaneCan) {
   };
   EXPECT_EQ(facts(1).workload.tasks[0].bytes, 4 * 4096000);
   EXPECT_EQ(facts(2).workload.tasks[0].bytes, 2 * 4096000);
-  EXPECT_THAT(facts(1).choices,
+  EXPECT_THAT(facts(1).notes,
               ElementsAre(Pair("copy rates", "to the device 4.096 GB/s, back 2.000 GB/s")));
   device.unit_s = 1e-3;  // a teaching device has no rates
   EXPECT_EQ(facts(1).workload.tasks[0].bytes, 0);
-  EXPECT_THAT(facts(1).choices, IsEmpty());
+  EXPECT_THAT(facts(1).notes, IsEmpty());
 }
 
 TEST(Predictions, DataThatExceedTheMemoryGoOutOfCore) {

@@ -184,8 +184,8 @@ TEST(Section, CopiesArePitchedOnTheHostAndPackedOnTheDevice) {
   const Schedule s = small_schedule(padded_rows(4), Order::depth_first, 4, 2);
   EXPECT_EQ(host_region(s, s.tasks[6]).begin, 600U * 40);  // h2d of chunk 2, in slot 0
   expect_lines(host_region(s, s.tasks[6]), 24, 300, 1);
-  EXPECT_EQ(device_begin(s, s.tasks[6]), 0U);
-  EXPECT_EQ(device_begin(s, s.tasks[9]), 300U * 24);  // of chunk 3, in slot 1
+  EXPECT_EQ(device_offset(s, s.tasks[6]), 0U);
+  EXPECT_EQ(device_offset(s, s.tasks[9]), 300U * 24);  // of chunk 3, in slot 1
   EXPECT_EQ(s.tasks[6].bytes, 300U * 24);
 }
 

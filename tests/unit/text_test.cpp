@@ -166,7 +166,7 @@ results::Result result_with(const std::string& text) {
                     .cause = std::string(experiment::causes().front()),
                     .text = text,
                     .evidence = {{text, 1}}}};
-  part.choices = {{text, text}};
+  part.notes = {{text, text}};
   results::Result result = result_of(std::move(part));
   result.title = text;
   result.deck.path = text + ".yaml";
