@@ -25,7 +25,7 @@ void add_lost(const fleet::Lost& lost, const std::vector<Study>& studies,
     device.host = lost.host;
     device.unit = fmt::format("rank{}", lost.rank);
     device.slot = fmt::format("{}", lost.rank);
-    device.machine.deck = study.result.deck.identity;
+    device.subject.deck = study.result.deck.identity;
     device.deck_name = study.points.front().deck.name();
     device.reasons.push_back({ExitCode::runtime_error, text_of(lost), {}});
   }
@@ -33,7 +33,7 @@ void add_lost(const fleet::Lost& lost, const std::vector<Study>& studies,
 
 /// The name of a deck in the names of its files: marked if several decks have it.
 std::string name_in_files(const results::Device& device, const std::vector<Study>& studies) {
-  const std::string marked = device.deck_name + deck::mark_of(device.machine.deck);
+  const std::string marked = device.deck_name + deck::mark_of(device.subject.deck);
   const bool is_marked = std::ranges::any_of(
       studies, [&](const Study& study) { return study.points.front().deck.name() == marked; });
   return is_marked ? marked : device.deck_name;

@@ -21,9 +21,8 @@ using base::ExitCode;
 /// traces, or if --resume has no sweep.
 void require_alone(const Options& options, const Inputs& inputs) {
   const auto fail = [](const std::string& message) { throw base::Error(ExitCode::usage, message); };
-  const auto sweep = std::find_if(inputs.decks.begin(), inputs.decks.end(), [](const auto& points) {
-    return !points.front().values.empty();
-  });
+  const auto sweep = std::find_if(inputs.decks.begin(), inputs.decks.end(),
+                                  [](const auto& points) { return points.front().is_swept(); });
   if (sweep == inputs.decks.end()) {
     if (options.resume) fail("--resume without a sweep; allowed: with a deck that has a sweep");
     return;
@@ -57,7 +56,7 @@ void read_references(const Options& options, Inputs& inputs) {
 /// Replaces the point of each deck by one point per phase. Throws base::Error{usage} for a sweep.
 void split_phases(Inputs& inputs) {
   for (std::vector<deck::Point>& points : inputs.decks) {
-    if (!points.front().values.empty()) {
+    if (points.front().is_swept()) {
       throw base::Error(ExitCode::usage,
                         points.front().deck.path +
                             ": found a sweep with --fleet; allowed: a deck without a sweep, or "
@@ -144,7 +143,7 @@ Inputs read_inputs(const Options& options) {
 std::string dry_run(const Inputs& inputs) {
   std::string text;
   for (const auto& points : inputs.decks) {
-    const bool sweeps = !points.front().values.empty();
+    const bool sweeps = points.front().is_swept();
     if (inputs.decks.size() > 1) text += fmt::format("deck {}\n", points.front().deck.name());
     std::vector<report::PointRow> rows;
     for (const deck::Point& point : points) {

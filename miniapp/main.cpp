@@ -150,7 +150,7 @@ void require_writable(Options& options, const Inputs& inputs, const std::vector<
   bool sweeps = false;
   for (const auto& points : inputs.decks) {
     files.reads(points.front().deck.path, "the deck");
-    sweeps = sweeps || !points.front().values.empty();
+    sweeps = sweeps || points.front().is_swept();
   }
   if (inputs.device) files.reads(inputs.device->path, "the device file");
   for (const model::Device& device : inputs.predicted) files.reads(device.path, "a device file");

@@ -130,7 +130,7 @@ bool mark_interrupted(std::vector<Study>& studies) {
   if (before == 0 || studies[before - 1].result.code != ExitCode::interrupted) return false;
   Study& study = studies.back();
   const base::Error error(ExitCode::interrupted, "interrupted");
-  results::append(study.result, 0, experiment::failed(study.points.front(), error));
+  results::append(study.result, 0, experiment::failed_part(study.points.front(), error));
   return true;
 }
 
@@ -142,23 +142,24 @@ struct Runner {
   results::References references;
   std::optional<experiment::Plan> plan = {};  ///< of the last phase
 
-  results::Part predicted(const Study& study, const deck::Point& point);
-  results::Part measured(const Study& study, const deck::Point& point, const measure::Hooks& hooks);
+  results::Part predict_point(const Study& study, const deck::Point& point);
+  results::Part measure_point(const Study& study, const deck::Point& point,
+                              const measure::Hooks& hooks);
   results::Part run(const Study& study, const deck::Point& point);
 };
 
-results::Part Runner::predicted(const Study& study, const deck::Point& point) {
+results::Part Runner::predict_point(const Study& study, const deck::Point& point) {
   experiment::Plan predictions = experiment::predictions(point, inputs.predicted);
   if (!study.result.sweeps()) {
-    terminal.show(report::heading(study.result, experiment::planned(predictions)));
+    terminal.show(report::heading(study.result, experiment::part_of_plan(predictions)));
   }
   return experiment::judge(std::move(predictions), {});
 }
 
 /// In a fleet a point is a phase: together reuses the plan of alone and is compared with its
 /// outcome.
-results::Part Runner::measured(const Study& study, const deck::Point& point,
-                               const measure::Hooks& hooks) {
+results::Part Runner::measure_point(const Study& study, const deck::Point& point,
+                                    const measure::Hooks& hooks) {
   measure::Session& session = *machinery.session;
   const std::vector<results::Run>& alone = study.result.runs;
   const bool reuses_plan = point.phase == deck::Phase::together && !alone.empty() && plan;
@@ -169,7 +170,7 @@ results::Part Runner::measured(const Study& study, const deck::Point& point,
   }
   plan->phase = point.phase;
   if (!study.result.sweeps() && !reuses_plan) {
-    terminal.show(report::heading(study.result, experiment::planned(*plan)));
+    terminal.show(report::heading(study.result, experiment::part_of_plan(*plan)));
   }
   experiment::Samples samples = measure::measure(*plan, session, machinery.bench, hooks);
   return experiment::judge(*plan, std::move(samples), references, reuses_plan ? &alone : nullptr);
@@ -179,19 +180,20 @@ results::Part Runner::measured(const Study& study, const deck::Point& point,
 results::Part Runner::run(const Study& study, const deck::Point& point) {
   try {
     base::check_interrupt();
-    if (!machinery.session) return predicted(study, point);
+    if (!machinery.session) return predict_point(study, point);
     const measure::Hooks progress = progress_hooks(terminal);
-    if (!machinery.member) return measured(study, point, progress);
+    if (!machinery.member) return measure_point(study, point, progress);
     fleet::Member& member = *machinery.member;
     if (const auto devices = point.deck.fleet.devices) member.require_devices(*devices);
     return machinery.session->use([&] {
-      return member.run(point.phase, progress,
-                        [&](const measure::Hooks& hooks) { return measured(study, point, hooks); });
+      return member.run(point.phase, progress, [&](const measure::Hooks& hooks) {
+        return measure_point(study, point, hooks);
+      });
     });
   } catch (const std::exception& exception) {
     const base::Error error = named(point.deck, base::error_of(exception));
     if (error.code() == ExitCode::usage) throw error;
-    return experiment::failed(point, error);
+    return experiment::failed_part(point, error);
   }
 }
 
@@ -303,7 +305,7 @@ std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machi
     if (machinery.unusable) {
       const deck::Point& first = study.points.front();
       const base::Error error = named(first.deck, *machinery.unusable);
-      results::append(study.result, 0, experiment::failed(first, error));
+      results::append(study.result, 0, experiment::failed_part(first, error));
       terminal.error(study.result.points.front().ended_by);
     } else {
       Runner runner{

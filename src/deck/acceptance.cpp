@@ -65,7 +65,7 @@ void check_criterion(const Reader& item, const Criterion& c, const Deck& deck) {
   item.expect_one("max", "reference");
   refuse(c.below && !c.reference, "below", "next to reference");
   refuse(c.min && c.max && *c.min > *c.max, "min", "at most max");
-  refuse(is_part(c.metric) && c.min && *c.min > 1, "min",
+  refuse(metric.options.is_fraction && c.min && *c.min > 1, "min",
          fmt::format("at most 100 % for '{}', a part of a whole", metric.name));
   refuse(c.reference && !has_reference(c.metric), "reference",
          fmt::format("min or max for '{}'", metric.name));

@@ -293,6 +293,8 @@ struct Point {
   std::vector<Value> values;  ///< in the order of the deck; empty: no sweep
   Deck deck;
   Phase phase = Phase::alone;
+
+  bool is_swept() const { return !values.empty(); }
 };
 
 /// Reads a deck, by its path or the name of a shipped one, and applies overrides "key.path=VALUE"

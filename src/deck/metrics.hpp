@@ -95,6 +95,15 @@ std::optional<base::Summary> drift(std::span<const Repetition> repetitions);
 /// alone.
 std::optional<base::Summary> contention(std::span<const Repetition> repetitions);
 
+/// What only some metrics have.
+struct MetricOptions {
+  bool is_fraction = false;                  ///< part of a whole: exceeds 1 only by noise
+  bool has_summary = false;                  ///< result files contain its summary, else its median
+  std::string_view file_key = {};            ///< key in `runs[]` of result files, if not `name`
+  std::string_view file_column = {};         ///< column in CSV files, if not `name`
+  SummaryFormula summary_formula = nullptr;  ///< set if the row's `formula` is null
+};
+
 struct MetricRow {
   Metric value;
   std::string_view name;
@@ -102,24 +111,26 @@ struct MetricRow {
   std::string_view help;  ///< for docs and JSON Schema
   Needs needs;
   Better better;
-  double (*formula)(const Repetition&);      ///< null: `summary_formula` computes the metric
-  bool has_summary = false;                  ///< result files contain its summary, else its median
-  std::string_view file_key = {};            ///< key in `runs[]` of result files, if not `name`
-  std::string_view file_column = {};         ///< column in CSV files, if not `name`
-  SummaryFormula summary_formula = nullptr;  ///< set if `formula` is null
+  double (*formula)(const Repetition&);  ///< null: `summary_formula` computes the metric
+  MetricOptions options = {};
 
-  constexpr std::string_view key() const { return file_key.empty() ? name : file_key; }
-  constexpr std::string_view column() const { return file_column.empty() ? name : file_column; }
+  constexpr std::string_view key() const {
+    return options.file_key.empty() ? name : options.file_key;
+  }
+  constexpr std::string_view column() const {
+    return options.file_column.empty() ? name : options.file_column;
+  }
 };
 
 inline constexpr auto metrics = std::to_array<MetricRow>({
     {Metric::time, "time", "s",
      "wall-clock time of one run of the order, from the first issue until the last lane has "
      "finished",
-     Needs::nothing, Better::less, [](const Repetition& r) { return r.time_s; }, true, "time_s"},
+     Needs::nothing, Better::less, [](const Repetition& r) { return r.time_s; },
+     MetricOptions{.has_summary = true, .file_key = "time_s"}},
     {Metric::throughput, "throughput", "GB/s", "bytes copied in both directions / time, decimal",
      Needs::nothing, Better::more, [](const Repetition& r) { return 1e-9 * r.bytes / r.time_s; },
-     false, "", "throughput_gb_per_s"},
+     MetricOptions{.file_column = "throughput_gb_per_s"}},
     {Metric::speedup, "speedup", "1", "time of `sequential` / time, repetition by repetition",
      Needs::baseline, Better::more, [](const Repetition& r) { return r.sequential_s / r.time_s; }},
     {Metric::max_error, "max_error", "1",
@@ -129,25 +140,28 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      "time that overlap saves / time that it could save, repetition by repetition: "
      "(T_sequential - T) / (T_sequential - bound_s)",
      Needs::baseline, Better::more,
-     [](const Repetition& r) { return (r.sequential_s - r.time_s) / r.hideable_s; }},
+     [](const Repetition& r) { return (r.sequential_s - r.time_s) / r.hideable_s; },
+     MetricOptions{.is_fraction = true}},
     {Metric::bound_fraction, "bound_fraction", "1",
      "bound_s, the least time that the hardware allows, / time", Needs::nothing, Better::more,
-     [](const Repetition& r) { return r.bound_s / r.time_s; }},
+     [](const Repetition& r) { return r.bound_s / r.time_s; }, MetricOptions{.is_fraction = true}},
     {Metric::schedule_bound_fraction, "schedule_bound_fraction", "1",
      "schedule_bound_s, the least time of this schedule, / time", Needs::nothing, Better::more,
-     [](const Repetition& r) { return r.schedule_bound_s / r.time_s; }},
+     [](const Repetition& r) { return r.schedule_bound_s / r.time_s; },
+     MetricOptions{.is_fraction = true}},
     {Metric::host_work_hidden, "host_work_hidden", "1",
      "share of the host work that adds no time, repetition by repetition", Needs::host_work,
      Better::more,
-     [](const Repetition& r) { return 1 - (r.time_s - r.undisturbed_s) / r.host_work_s; }},
+     [](const Repetition& r) { return 1 - (r.time_s - r.undisturbed_s) / r.host_work_s; },
+     MetricOptions{.is_fraction = true}},
     {Metric::drift, "drift", "1",
      "median time of the last third of the repetitions / that of the first third - 1; needs at "
      "least 15 repetitions",
-     Needs::nothing, Better::less, nullptr, false, "", "", drift},
+     Needs::nothing, Better::less, nullptr, MetricOptions{.summary_formula = drift}},
     {Metric::contention, "contention", "1",
      "time while all devices of the node work / time while this one works alone, same order; in "
      "phase `together` of a fleet",
-     Needs::alone, Better::less, nullptr, false, "", "", contention},
+     Needs::alone, Better::less, nullptr, MetricOptions{.summary_formula = contention}},
     {Metric::h2d_rate, "h2d_rate", "GB/s",
      "rate of copies to the device while the other direction is idle; copies as large as the "
      "largest chunk, at least 64 MiB, at most 1 GiB",
@@ -174,7 +188,8 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      [](const Repetition& r) { return r.ecc_errors; }},
     {Metric::throttled, "throttled", "s",
      "scored time with clocks reduced by power, temperature or hardware protection", Needs::health,
-     Better::less, [](const Repetition& r) { return r.throttled_s; }, false, "throttled_s"},
+     Better::less, [](const Repetition& r) { return r.throttled_s; },
+     MetricOptions{.file_key = "throttled_s"}},
 });
 
 static_assert(base::in_sequence(metrics, Metric::throttled), "one row for each metric");
@@ -198,12 +213,6 @@ constexpr const MetricRow& row_of(Metric metric) {
 /// Whether a reference can have it: not events and changes, which no device should reach.
 constexpr bool has_reference(Metric metric) {
   return row_of(metric).needs != Needs::health && metric != Metric::drift;
-}
-
-/// Whether it is a part of a whole, which exceeds 1 only by noise.
-constexpr bool is_part(Metric metric) {
-  return metric == Metric::host_work_hidden ||
-         (metric >= Metric::overlap_efficiency && metric <= Metric::schedule_bound_fraction);
 }
 
 }  // namespace overlap::deck

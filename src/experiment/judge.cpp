@@ -62,7 +62,7 @@ void predict_again(std::vector<Run>& runs, const model::Device& device, Notes& n
 /// A check with the limit from a reference; without one its reason says why.
 Check referenced(Check check, const deck::Criterion& criterion, const References& references) {
   const auto file = references.files.find(*criterion.reference);
-  Subject subject = references.machine;
+  Subject subject = references.subject;
   subject.order = check.order;
   subject.metric = check.metric;
   limit_by(file == references.files.end() ? Reference() : file->second, subject, criterion.below,
@@ -127,7 +127,7 @@ results::Layout layout_of(const deck::Deck& deck, const schedule::Layout& layout
 
 results::Point point_of(const deck::Point& point) {
   results::Point result{.phase = point.phase};
-  const describe::Json keys = point.values.empty() ? describe::Json() : deck::resolved(point.deck);
+  const describe::Json keys = point.is_swept() ? deck::resolved(point.deck) : describe::Json();
   for (const auto& [key, text] : point.values) {
     result.values[key] = describe::value_at(keys, key);
     result.text[key] = text;
@@ -190,14 +190,14 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
       checks.push_back(std::move(check));
     }
   };
-  const deck::Phase phase = references.machine.phase;
+  const deck::Phase phase = references.subject.phase;
   for (const deck::Criterion& criterion : criteria) {
     const deck::Metric metric = criterion.metric;
     const deck::MetricRow& row = deck::row_of(metric);
     if (criterion.phase.value_or(phase) != phase) continue;
     if (row.needs == deck::Needs::alone && phase == deck::Phase::alone) continue;
     const char* const missing =
-        row.summary_formula != nullptr ? "there are too few repetitions" : "it was not measured";
+        row.formula == nullptr ? "there are too few repetitions" : "it was not measured";
     const auto found = results::value(metric, device);
     if (found || (deck::of_device(row.needs) && std::ranges::any_of(runs, &results::Run::ran))) {
       add(criterion, nullptr, found.value_or(unknown), found ? "" : missing);
@@ -225,7 +225,7 @@ Part judge(Plan plan, Samples samples, References references,
   if (runs.empty()) {
     for (Case& predicted : plan.cases) runs.push_back({std::move(predicted)});
   }
-  Part part = planned(plan);
+  Part part = part_of_plan(plan);
   for (Run& run : runs) {
     run.point = part.point.values;
     run.phase = plan.phase;
@@ -247,15 +247,15 @@ Part judge(Plan plan, Samples samples, References references,
   }
   results::evaluate(part.runs);
   part.verified_runs = samples.verified_runs;
-  part.reference_s = samples.reference_s;
+  part.verification_s = samples.verification_s;
   part.device = std::move(samples.device);
   part.interrupted = samples.interrupted;
   // The link of an idle device may have been in power saving.
   if (const auto& awake = samples.conditions.device) {
-    references.machine.link = base::spell_link(awake->pcie_gen, awake->pcie_width);
+    references.subject.link = base::spell_link(awake->pcie_gen, awake->pcie_width);
   }
-  references.machine.phase = plan.phase;
-  references.machine.deck = deck::identity(plan.deck);
+  references.subject.phase = plan.phase;
+  references.subject.deck = deck::identity(plan.deck);
   part.checks = judge_all(plan.deck.acceptance, part.runs, part.device, references,
                           samples.conditions.engines.workers == 0);
   for (Check& check : part.checks) {
@@ -280,7 +280,7 @@ results::Result new_result(const std::vector<deck::Point>& points, base::Machine
   return result;
 }
 
-Part planned(const Plan& plan) {
+Part part_of_plan(const Plan& plan) {
   Part part;
   part.point = point_of(plan);
   part.notes = plan.notes;
@@ -308,13 +308,13 @@ void conclude(Part& part, base::ExitCode code) {
   part.point.reasons = std::move(reasons);
   part.point.ended_by = part.error;
   if (part.interrupted && part.error.empty()) {
-    part.point.ended_by = part.ran() || !part.point.values.empty()
+    part.point.ended_by = part.ran() || part.point.is_swept()
                               ? "interrupted"
                               : "interrupted before a repetition was complete";
   }
 }
 
-Part failed(const deck::Point& point, const base::Error& error) {
+Part failed_part(const deck::Point& point, const base::Error& error) {
   Part part;
   part.point = point_of(point);
   part.interrupted = error.code() == base::ExitCode::interrupted;

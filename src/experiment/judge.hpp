@@ -32,8 +32,8 @@ struct Window {
 struct Samples {
   std::vector<Run> runs;  ///< one per case; empty: nothing ran
   int verified_runs = 0;
-  double reference_s = 0;  ///< total time of reference results and comparisons
-  DeviceSamples device;    ///< empty: not measured
+  double verification_s = 0;  ///< total time of reference results and comparisons
+  DeviceSamples device;       ///< empty: not measured
   Conditions conditions;
   std::optional<Stop> stopped;  ///< empty: interrupted
   bool interrupted = false;     ///< before the last repetition
@@ -43,7 +43,7 @@ struct Samples {
 /// Predictions are judged only by criteria that name their device. Where a criterion does not hold,
 /// its check is SKIPPED. Otherwise a check is INCONCLUSIVE if its metric needs the baseline and
 /// overlap could save less than `least_potential`, if the metric was not measured, or if its limit
-/// has no entry in `references` (whose `machine` is the subject of the runs, including the phase).
+/// has no entry in `references` (whose `subject` is that of the runs, including the phase).
 /// Empty if nothing ran.
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<results::Run>& runs,
@@ -62,10 +62,10 @@ Part judge(Plan plan, Samples samples, References references = {},
 results::Result new_result(const std::vector<deck::Point>& points, base::Machine machine);
 
 /// What a result says of a plan before anything runs: point, notes, balance, layout.
-Part planned(const Plan& plan);
+Part part_of_plan(const Plan& plan);
 
 /// The part of a point that an error ended.
-Part failed(const deck::Point& point, const base::Error& error);
+Part failed_part(const deck::Point& point, const base::Error& error);
 
 /// Marks a part as interrupted after what it has was measured.
 void interrupt(Part& part);

@@ -47,15 +47,15 @@ void add_thinned(std::vector<double>& kept, double value, std::int64_t number, s
   if (number % step == 0) kept.push_back(value);
 }
 
-void add(std::vector<Stretch>& series, double duration_s, double at_s, double seconds) {
+void add(std::vector<SoakBin>& bins, double duration_s, double at_s, double seconds) {
   constexpr std::int64_t most = 64;
-  const auto stretch = [&](double time_s) {
-    return std::min(most_stretches - 1, static_cast<int>(time_s / duration_s * most_stretches));
+  const auto bin_at = [&](double time_s) {
+    return std::min(most_soak_bins - 1, static_cast<int>(time_s / duration_s * most_soak_bins));
   };
-  if (series.empty() || stretch(series.back().at_s) != stretch(at_s)) {
-    series.push_back({{.at_s = at_s, .min_s = seconds, .max_s = seconds}, {}});
+  if (bins.empty() || bin_at(bins.back().at_s) != bin_at(at_s)) {
+    bins.push_back({{.at_s = at_s, .min_s = seconds, .max_s = seconds}, {}});
   }
-  Stretch& last = series.back();
+  SoakBin& last = bins.back();
   add_thinned(last.kept_s, seconds, last.repetitions++, most);
   last.min_s = std::min(last.min_s, seconds);
   last.max_s = std::max(last.max_s, seconds);
@@ -71,7 +71,7 @@ void set_schedule(Case& planned, schedule::Schedule schedule) {
   planned.d2h_bytes = static_cast<std::int64_t>(traffic.d2h);
   planned.transfer = schedule.transfer;
   planned.mechanism = schedule.mechanism;
-  planned.issued = schedule.order;
+  planned.resolved_order = schedule.order;
   planned.product.reset();
   if (const double flops = product_flops(schedule); flops > 0) {
     planned.product = results::Product{.flops = flops, .host_tiles = host_tiles(schedule)};
@@ -82,9 +82,9 @@ void set_schedule(Case& planned, schedule::Schedule schedule) {
 results::Run finished(const Run& run) {
   results::Run result = run;
   result.issue = base::summary_if_any(run.issue_s);
-  for (const Stretch& stretch : run.series) {
-    result.stretches.push_back(stretch);
-    result.stretches.back().median_s = base::median(stretch.kept_s);
+  for (const SoakBin& bin : run.soak_samples) {
+    result.soak_bins.push_back(bin);
+    result.soak_bins.back().median_s = base::median(bin.kept_s);
   }
   if (result.product && run.ran()) {
     std::vector<double> rates;

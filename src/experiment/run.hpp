@@ -35,16 +35,16 @@ inline constexpr std::int64_t most_kept = 4096;  ///< of the samples of a soak
 /// all values from 0. Lists with the same numbers keep the same values.
 void add_thinned(std::vector<double>& kept, double value, std::int64_t number, std::int64_t most);
 
-/// One time interval of a long run.
-struct Stretch : results::Stretch {
+/// A time interval of a soak while it is measured.
+struct SoakBin : results::SoakBin {
   std::vector<double> kept_s;  ///< thinned samples, for the median
 };
 
-inline constexpr int most_stretches = 512;
+inline constexpr int most_soak_bins = 512;
 
-/// Adds a repetition that started at `at_s` and took `seconds` to the series of a run of
+/// Adds a repetition that started at `at_s` and took `seconds` to the bins of a soak of
 /// `duration_s`.
-void add(std::vector<Stretch>& series, double duration_s, double at_s, double seconds);
+void add(std::vector<SoakBin>& bins, double duration_s, double at_s, double seconds);
 
 /// One order of a deck, with or without disturbance or host work, to be measured or predicted.
 struct Case : results::Run {
@@ -56,14 +56,14 @@ struct Case : results::Run {
 /// A case with what was measured of it, beside the samples that results hold.
 struct Run : Case {
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
-  std::vector<Stretch> series;  ///< of a soak
+  std::vector<SoakBin> soak_samples;  ///< of a soak: `soak_bins` with their samples
   std::optional<timeline::Timeline> traced;
 };
 
 /// Sets what a result says of a schedule.
 void set_schedule(Case& planned, schedule::Schedule schedule);
 
-/// The runs as results: with timelines, series and predictions as files hold them.
+/// The runs as results: with timelines, bins and predictions as files hold them.
 results::Run finished(const Run& run);
 
 /// Floating-point operations of a matrix product, including tiles of the host; 0 for other

@@ -36,7 +36,7 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
   add(run.issue_s, sample.elapsed.issued_s);
   if (run.host_work) add(run.host_work_samples.samples_s, sample.elapsed.host_work_s);
   if (options.duration_s) {
-    experiment::add(run.series, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
+    experiment::add(run.soak_samples, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
   run.polls += sample.elapsed.polls;
   if (sample.staging) {
@@ -58,7 +58,7 @@ void verify(experiment::Run& run, const Executor& executor, const workload::Work
     wrong_work->chunk = static_cast<int>(std::int64_t{wrong_work->chunk} * run.schedule.chunks /
                                          executor.host_worker()->pieces());
   }
-  samples.reference_s += lanes::seconds_since(start);
+  samples.verification_s += lanes::seconds_since(start);
   ++samples.verified_runs;
   run.verified = true;
   run.max_error = std::max(run.max_error, result.max_error);
@@ -139,7 +139,7 @@ std::vector<IssueCost> issue_costs(const experiment::Plan& plan, Executor& execu
 /// Empty where the deck leaves too little memory for it.
 std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
                                     const std::vector<experiment::Run>& runs, const Hooks& hooks) {
-  if (!judges_link(plan.deck) && !(on_gpu() && plan.values.empty())) return std::nullopt;
+  if (!judges_link(plan.deck) && (!on_gpu() || plan.is_swept())) return std::nullopt;
   try {
     return std::optional<LinkMeter>(std::in_place, link_bytes(runs), hooks);
   } catch (const base::Error& error) {
@@ -150,7 +150,7 @@ std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
 
 void trace(const experiment::Plan& plan, Bench& bench, const Hooks& hooks, int copy_engines,
            std::vector<experiment::Run>& runs) {
-  if (!plan.values.empty()) return;  // too much data for points of a sweep
+  if (plan.is_swept()) return;  // too much data for points of a sweep
   const deck::Deck& deck = plan.deck;
   for (experiment::Run& run : runs) {
     const auto step = [&] {
@@ -335,7 +335,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
   }
   progress.show("");
   samples.device.health = watch.finish();
-  samples.device.series = std::move(watch.series());
+  samples.device.health_series = std::move(watch.series());
   return samples;
 }
 

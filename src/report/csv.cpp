@@ -62,7 +62,7 @@ CsvCells cells_of(const results::Result& result, const Run& run) {
                 {"bytes", run.bytes()}});
   add_times(cells, base::summarize(run.samples_s));
   for (const deck::MetricRow& metric : deck::run_metrics) {
-    if (metric.has_summary) continue;
+    if (metric.options.has_summary) continue;
     const auto& value = run.value(metric.value);
     cells.emplace_back(std::string(metric.column()),
                        value ? std::optional(value->median) : std::nullopt);

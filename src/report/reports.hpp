@@ -53,17 +53,15 @@ void add_sweep(Blocks& blocks, const results::Result& result);
 
 // The tables of a phase.
 
-using Phase = results::PointRuns;
-
 /// One row per measured order.
-void add_orders(Blocks& blocks, const Phase& phase);
+void add_orders(Blocks& blocks, const results::PointRuns& point_runs);
 /// One row per predicted order, two columns per device.
-void add_predictions(Blocks& blocks, const Phase& phase);
+void add_predictions(Blocks& blocks, const results::PointRuns& point_runs);
 /// Host work, disturbances, issuing, products, rates, bounds, link, health, findings; nothing where
 /// nothing ran.
-void add_details(Blocks& blocks, const Phase& phase);
+void add_details(Blocks& blocks, const results::PointRuns& point_runs);
 /// The criteria; checks that differ in order alone and pass are one row.
-void add_checks(Blocks& blocks, const Phase& phase);
+void add_checks(Blocks& blocks, const results::PointRuns& point_runs);
 
 // Comparisons.
 

@@ -66,7 +66,7 @@ Blocks pictures(const Runs& runs, bool predicts) {
 }
 
 /// Throughput, clocks, temperature and power over the time of a soak.
-void add_soak(Blocks& blocks, const Phase& phase) {
+void add_soak(Blocks& blocks, const results::PointRuns& point_runs) {
   const auto chart = [&](const char* title, std::vector<Chart::Series> series) {
     std::erase_if(series, [](const Chart::Series& curve) { return curve.points.empty(); });
     if (series.empty()) return;
@@ -77,21 +77,19 @@ void add_soak(Blocks& blocks, const Phase& phase) {
                       Detail::page});
   };
   std::vector<Chart::Series> rates;
-  for (const Run* const run : phase.runs) {
+  for (const Run* const run : point_runs.runs) {
     Chart::Series& series = rates.emplace_back(Chart::Series{.name = name(*run)});
-    for (const results::Stretch& stretch : run->stretches) {
+    for (const results::SoakBin& bin : run->soak_bins) {
       if (run->bytes() == 0) continue;
       const auto rate = [&](double s) { return 1e-9 * static_cast<double>(run->bytes()) / s; };
-      series.points.push_back({.x = stretch.at_s,
-                               .y = rate(stretch.median_s),
-                               .lo = rate(stretch.max_s),
-                               .hi = rate(stretch.min_s)});
+      series.points.push_back(
+          {.x = bin.at_s, .y = rate(bin.median_s), .lo = rate(bin.max_s), .hi = rate(bin.min_s)});
     }
   }
   chart("throughput during the soak, GB/s, medians", std::move(rates));
   const auto health = [&](const char* title, auto value) {
     Chart::Series series{.name = title};
-    for (const results::HealthPoint& point : phase.device.series) {
+    for (const results::HealthPoint& point : point_runs.device.health_series) {
       if (point.*value) series.points.push_back({.x = point.at_s, .y = *(point.*value)});
     }
     chart(title, {std::move(series)});
@@ -102,9 +100,9 @@ void add_soak(Blocks& blocks, const Phase& phase) {
 }
 
 /// What overlap brought, which order won, what limits it, and whether the machine was steady.
-void add_conclusion(Blocks& blocks, const Phase& phase) {
+void add_conclusion(Blocks& blocks, const results::PointRuns& point_runs) {
   Runs ran;
-  for (const Run* const run : phase.runs) {
+  for (const Run* const run : point_runs.runs) {
     if (run->ran() && !run->disturbance && !run->host_work && !run->wrong) ran.push_back(run);
   }
   if (ran.empty()) return;
@@ -118,7 +116,7 @@ void add_conclusion(Blocks& blocks, const Phase& phase) {
     won = "no order is faster than sequential";
   } else if (faster) {
     won = fmt::format("{} is {:.2f}x as fast as sequential", name(*best), faster->median);
-    if (const auto saved = results::shown_efficiency(*best, phase.runs)) {
+    if (const auto saved = results::shown_efficiency(*best, point_runs.runs)) {
       won += fmt::format(", {} of what overlap could save", base::format_percent(saved->median));
     }
   }
@@ -134,8 +132,8 @@ void add_conclusion(Blocks& blocks, const Phase& phase) {
                                  base::format_percent(best->bounds->bound_s / time(best).median)));
   }
   std::set<std::string> noise;
-  for (const results::Finding& finding : phase.result.findings) {
-    const bool same_point = phase.point.is(finding.point, finding.phase);
+  for (const results::Finding& finding : point_runs.result.findings) {
+    const bool same_point = point_runs.point.is(finding.point, finding.phase);
     if (same_point && experiment::is_noise(finding.cause)) noise.insert(finding.cause);
   }
   limits.push_back(noise.empty()
@@ -144,22 +142,22 @@ void add_conclusion(Blocks& blocks, const Phase& phase) {
   blocks.push_back({Text{.lines = {won, fmt::format("{}", fmt::join(limits, "; "))}}});
 }
 
-void add_phase(Blocks& blocks, const Phase& phase) {
-  if (phase.point.phase == deck::Phase::together) {
+void add_phase(Blocks& blocks, const results::PointRuns& point_runs) {
+  if (point_runs.point.phase == deck::Phase::together) {
     blocks.push_back({Heading{.text = "together with the other devices of the node"}});
   }
-  if (phase.runs.empty()) return;
-  const bool predicts = phase.result.predicts();
+  if (point_runs.runs.empty()) return;
+  const bool predicts = point_runs.result.predicts();
   if (predicts) {
-    add_predictions(blocks, phase);
+    add_predictions(blocks, point_runs);
   } else {
-    add_orders(blocks, phase);
+    add_orders(blocks, point_runs);
   }
-  std::ranges::move(pictures(phase.runs, predicts), std::back_inserter(blocks));
-  add_soak(blocks, phase);
-  add_details(blocks, phase);
-  add_checks(blocks, phase);
-  add_conclusion(blocks, phase);
+  std::ranges::move(pictures(point_runs.runs, predicts), std::back_inserter(blocks));
+  add_soak(blocks, point_runs);
+  add_details(blocks, point_runs);
+  add_checks(blocks, point_runs);
+  add_conclusion(blocks, point_runs);
 }
 
 }  // namespace
@@ -176,15 +174,15 @@ Blocks findings(const Result& result) {
     add_sweep(blocks, result);
     return blocks;
   }
-  for (const Phase& phase : result.by_point()) {
-    if (phase.point.exit_code) add_phase(blocks, phase);
+  for (const results::PointRuns& point_runs : result.by_point()) {
+    if (point_runs.point.exit_code) add_phase(blocks, point_runs);
   }
   if (result.verified_runs > 0) {
     const bool product = std::ranges::any_of(result.runs, [](const Run& r) { return !!r.product; });
     add(blocks,
         fmt::format("{} verified {} in {}", base::counted(result.verified_runs, "run"),
                     product ? "by Freivalds' check" : "element by element",
-                    format_seconds(result.reference_s)),
+                    format_seconds(result.verification_s)),
         Detail::verbose);
   }
   return blocks;
@@ -262,7 +260,8 @@ std::string wrong_data(const results::Part& part) {
 
 std::string order_label(const Run& run) {
   std::string label = name(run);
-  if (run.order != run.issued) label += fmt::format(" ({})", deck::to_string(run.issued));
+  if (run.order != run.resolved_order)
+    label += fmt::format(" ({})", deck::to_string(run.resolved_order));
   return run.device.empty() ? label : label + " on " + run.device;
 }
 

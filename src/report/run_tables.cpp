@@ -31,10 +31,10 @@ std::string prediction(const Run& run) {
          (uncertainty ? fmt::format(" ±{:.0f} %", 100 * *uncertainty) : "");
 }
 
-void add_host_work(Blocks& blocks, const Phase& phase) {
+void add_host_work(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.title = "host work while the device works",
               .columns = {"order", "work", "hidden", "95 % interval"}};
-  for (const Run* const run : phase.runs) {
+  for (const Run* const run : point_runs.runs) {
     const auto& hidden = run->value(Metric::host_work_hidden);
     if (!hidden) continue;
     const base::Summary work_s = base::summarize(run->host_work_samples.samples_s);
@@ -44,18 +44,18 @@ void add_host_work(Blocks& blocks, const Phase& phase) {
   add(blocks, std::move(table));
 }
 
-void add_disturbances(Blocks& blocks, const Phase& phase) {
+void add_disturbances(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.title = "compared with the undisturbed runs",
               .columns = {"disturbed order", "loss", "95 % interval"}};
-  for (const Run* const run : phase.runs) {
-    const auto loss = results::disturbance_loss(*run, phase.runs);
+  for (const Run* const run : point_runs.runs) {
+    const auto loss = results::disturbance_loss(*run, point_runs.runs);
     if (!loss) continue;
     table.rows.push_back({name(*run), median(loss, format_change), interval(loss, format_change)});
   }
   add(blocks, std::move(table));
 }
 
-void add_issuing(Blocks& blocks, const Phase& phase) {
+void add_issuing(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.title = "the host, per repetition",
               .columns = {"order",
                           "issue time",
@@ -69,7 +69,7 @@ void add_issuing(Blocks& blocks, const Phase& phase) {
   const auto time = [](const auto& costs, auto part) {
     return costs ? format_seconds((*costs).*part) : "-";
   };
-  for (const Run* const run : phase.runs) {
+  for (const Run* const run : point_runs.runs) {
     if (!run->issue) continue;
     const auto polls = static_cast<double>(run->polls) / static_cast<double>(run->repetitions);
     table.rows.push_back({name(*run), format_seconds(run->issue->median),
@@ -84,11 +84,11 @@ void add_issuing(Blocks& blocks, const Phase& phase) {
   add(blocks, std::move(table), Detail::verbose);
 }
 
-void add_products(Blocks& blocks, const Phase& phase) {
+void add_products(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{
       .columns = {
           "order", "Gflop/s", {"95 % interval", 1}, {"of kernels", 2}, "to the device", "back"}};
-  for (const Run* const run : phase.runs) {
+  for (const Run* const run : point_runs.runs) {
     if (!run->product || !run->product->flops_per_s) continue;
     const auto& rate = run->product->flops_per_s;
     if (table.title.empty() && run->bounds && run->rates && run->product->host_tiles == 0) {
@@ -109,7 +109,7 @@ void add_products(Blocks& blocks, const Phase& phase) {
   add(blocks, std::move(table));
 }
 
-void add_rates(Blocks& blocks, const Phase& phase) {
+void add_rates(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{
       .title = "rates, measured between the runs",
       .columns = {"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "during copies"}};
@@ -117,7 +117,7 @@ void add_rates(Blocks& blocks, const Phase& phase) {
     return bytes > 0 && seconds > 0 ? giga(static_cast<double>(bytes) / seconds) : "-";
   };
   std::set<std::int64_t> seen;
-  for (const Run* const run : phase.runs) {
+  for (const Run* const run : point_runs.runs) {
     if (!run->rates || !seen.insert(run->chunks).second) continue;
     const auto& slower = run->rates->kernel_beside_copies;
     table.rows.push_back(
@@ -128,10 +128,10 @@ void add_rates(Blocks& blocks, const Phase& phase) {
   add(blocks, std::move(table), Detail::verbose);
 }
 
-void add_bounds(Blocks& blocks, const Phase& phase) {
+void add_bounds(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{
       .columns = {"order", "bound", "of time", {"schedule bound", 1}, "efficiency", "limited by"}};
-  for (const Run* const run : phase.runs) {
+  for (const Run* const run : point_runs.runs) {
     if (!run->bounds) continue;
     const model::Bounds& bounds = *run->bounds;
     if (table.title.empty()) {
@@ -146,18 +146,18 @@ void add_bounds(Blocks& blocks, const Phase& phase) {
     table.rows.push_back({name(*run), format_seconds(bounds.bound_s),
                           median(run->value(Metric::bound_fraction), format_percent),
                           format_seconds(bounds.schedule_bound_s),
-                          median(results::shown_efficiency(*run, phase.runs), three_digits),
+                          median(results::shown_efficiency(*run, point_runs.runs), three_digits),
                           bounds.limit});
   }
   add(blocks, std::move(table));
 }
 
-void add_link(Blocks& blocks, const Phase& phase) {
-  Table table{
-      .title = fmt::format("the link, copies of {}", base::format_bytes(phase.device.link_bytes)),
-      .columns = {"metric", "GB/s", "95 % interval"}};
+void add_link(Blocks& blocks, const results::PointRuns& point_runs) {
+  Table table{.title = fmt::format("the link, copies of {}",
+                                   base::format_bytes(point_runs.device.link_bytes)),
+              .columns = {"metric", "GB/s", "95 % interval"}};
   for (const deck::MetricRow& row : deck::device_metrics) {
-    const auto rate = results::value(row.value, phase.device);
+    const auto rate = results::value(row.value, point_runs.device);
     if (row.needs != deck::Needs::link || !rate) continue;
     table.rows.push_back({row.name, median(rate, format_number), interval(rate, format_number)});
   }
@@ -175,9 +175,9 @@ std::string throttling(const std::optional<results::ThrottledTime>& time) {
   return found.empty() ? "not throttled" : fmt::format("throttled by {}", fmt::join(found, ", "));
 }
 
-void add_health(Blocks& blocks, const Phase& phase) {
-  if (!phase.device.health) return;
-  const results::HealthRecord& health = *phase.device.health;
+void add_health(Blocks& blocks, const results::PointRuns& point_runs) {
+  if (!point_runs.device.health) return;
+  const results::HealthRecord& health = *point_runs.device.health;
   Table table{.title = "health of the device: " + throttling(health.throttled),
               .columns = {"",
                           "link",
@@ -203,10 +203,10 @@ void add_health(Blocks& blocks, const Phase& phase) {
   add(blocks, std::move(table));
 }
 
-void add_findings(Blocks& blocks, const Phase& phase) {
+void add_findings(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.columns = {"", ""}};
-  for (const results::Finding& finding : phase.result.findings) {
-    if (!phase.point.is(finding.point, finding.phase)) continue;
+  for (const results::Finding& finding : point_runs.result.findings) {
+    if (!point_runs.point.is(finding.point, finding.phase)) continue;
     const Run run{
         .order = finding.order, .disturbance = finding.disturbance, .host_work = finding.host_work};
     table.rows.push_back({name(run), finding.text});
@@ -216,7 +216,7 @@ void add_findings(Blocks& blocks, const Phase& phase) {
 
 }  // namespace
 
-void add_orders(Blocks& blocks, const Phase& phase) {
+void add_orders(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.columns = {"order",
                           {"lanes", 5},
                           {"tasks", 6},
@@ -229,12 +229,12 @@ void add_orders(Blocks& blocks, const Phase& phase) {
                           {"max error", 4},
                           "verdict"}};
   bool unexpected = false;
-  for (const Run* const run : phase.runs) {
+  for (const Run* const run : point_runs.runs) {
     if (!run->ran()) continue;
     const base::Summary time = results::time_s(*run);
     const bool expected = results::as_expected(*run);
     unexpected = unexpected || !expected;
-    const std::string verdict(results::run_verdict(*run, phase.result.checks));
+    const std::string verdict(results::run_verdict(*run, point_runs.result.checks));
     const auto error = [&](double predicted_s) {
       return format_change(predicted_s / time.median - 1) + (expected ? "" : " !");
     };
@@ -250,18 +250,18 @@ void add_orders(Blocks& blocks, const Phase& phase) {
   if (unexpected) add(blocks, "! the measured time is outside the range that the model expects");
 }
 
-void add_predictions(Blocks& blocks, const Phase& phase) {
+void add_predictions(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.columns = {"order"}};
-  for (const std::string& device : phase.result.predicted_for) {
+  for (const std::string& device : point_runs.result.predicted_for) {
     table.columns.insert(table.columns.end(), {device, "speed-up"});
   }
-  for (const Run* const run : phase.runs) {
+  for (const Run* const run : point_runs.runs) {
     const std::string order = name(*run);
     auto row = std::ranges::find_if(table.rows,
                                     [&](const auto& cells) { return cells.front().text == order; });
     if (row == table.rows.end()) row = table.rows.insert(row, {Cell(order)});
-    const bool compared = results::baseline_of(*run, phase.runs) != nullptr;
-    const auto faster = results::predicted(Metric::speedup, *run, phase.runs);
+    const bool compared = results::baseline_of(*run, point_runs.runs) != nullptr;
+    const auto faster = results::predicted(Metric::speedup, *run, point_runs.runs);
     row->push_back(prediction(*run));
     row->push_back(compared ? median(faster, two_digits) : "-");
   }
@@ -269,11 +269,11 @@ void add_predictions(Blocks& blocks, const Phase& phase) {
   add(blocks, std::move(table));
 }
 
-void add_checks(Blocks& blocks, const Phase& phase) {
+void add_checks(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.columns = {"criterion", "order", "value", {"95 % interval", 1}, "verdict"}};
   std::vector<double> medians;  // of the checks in the last row
-  for (const Check& check : phase.result.checks) {
-    if (!phase.point.is(check.point, check.phase)) continue;
+  for (const Check& check : point_runs.result.checks) {
+    if (!point_runs.point.is(check.point, check.phase)) continue;
     std::vector<Cell> row = {
         fmt::format("{} {}", deck::to_string(check.metric), results::limit_text(check)),
         fmt::format("{}{}{}", results::order_name(check), check.device.empty() ? "" : " on ",
@@ -302,18 +302,18 @@ void add_checks(Blocks& blocks, const Phase& phase) {
   add(blocks, std::move(table));
 }
 
-void add_details(Blocks& blocks, const Phase& phase) {
-  if (!phase.ran()) return;
-  add_host_work(blocks, phase);
-  add_disturbances(blocks, phase);
-  add_issuing(blocks, phase);
-  add_products(blocks, phase);
-  add_rates(blocks, phase);
-  add_bounds(blocks, phase);
-  add_link(blocks, phase);
-  add_health(blocks, phase);
-  add_findings(blocks, phase);
-  for (const Run* const run : phase.runs) {
+void add_details(Blocks& blocks, const results::PointRuns& point_runs) {
+  if (!point_runs.ran()) return;
+  add_host_work(blocks, point_runs);
+  add_disturbances(blocks, point_runs);
+  add_issuing(blocks, point_runs);
+  add_products(blocks, point_runs);
+  add_rates(blocks, point_runs);
+  add_bounds(blocks, point_runs);
+  add_link(blocks, point_runs);
+  add_health(blocks, point_runs);
+  add_findings(blocks, point_runs);
+  for (const Run* const run : point_runs.runs) {
     const bool counted = !run->stopped || run->stopped->reason == results::StopReason::repetitions;
     if (counted) continue;
     add(blocks, "stopped: " + results::stop_text(*run->stopped));

@@ -226,12 +226,12 @@ void describe(Visitor& v, Stop& stop) {
     from_zero);
 }
 
-void describe(Visitor& v, Stretch& stretch) {
-  v("at_s", stretch.at_s, "Start of its first repetition, since the first of all.", from_zero);
-  v("repetitions", stretch.repetitions, "Repetitions that began in it.", above_zero);
-  v("median_s", stretch.median_s, "Median of up to 64 of them, evenly spaced.", from_zero);
-  v("min_s", stretch.min_s, "Least time.", from_zero);
-  v("max_s", stretch.max_s, "Largest time.", from_zero);
+void describe(Visitor& v, SoakBin& bin) {
+  v("at_s", bin.at_s, "Start of its first repetition, since the first of all.", from_zero);
+  v("repetitions", bin.repetitions, "Repetitions that began in it.", above_zero);
+  v("median_s", bin.median_s, "Median of up to 64 of them, evenly spaced.", from_zero);
+  v("min_s", bin.min_s, "Least time.", from_zero);
+  v("max_s", bin.max_s, "Largest time.", from_zero);
 }
 
 namespace {
@@ -253,7 +253,7 @@ void describe_metrics(Visitor& v, Run& run) {
   for (std::size_t i = 0; i < deck::run_metrics.size(); ++i) {
     const deck::MetricRow& row = deck::run_metrics[i];
     std::optional<base::Summary>& value = run.metrics[i];
-    if (row.has_summary) {
+    if (row.options.has_summary) {
       v(row.key(), value, row.help);
       continue;
     }
@@ -295,9 +295,9 @@ void describe_samples(Visitor& v, Run& run) {
     "repetition is verified, at most 4096 are kept: every second, fourth, ... repetition, the "
     "same of all orders.",
     Times());
-  auto series = run.stretches.empty() ? std::nullopt : std::optional(run.stretches);
+  auto series = run.soak_bins.empty() ? std::nullopt : std::optional(run.soak_bins);
   v("series", series, "Up to 512 stretches of equal time; null: no soak.");
-  if (v.reader() != nullptr && series) run.stretches = *series;
+  if (v.reader() != nullptr && series) run.soak_bins = *series;
   v("issue_s", run.issue,
     "Until all threads of the host had issued their tasks, waits for blocking ones included, "
     "seconds; null: not run.");
@@ -339,7 +339,7 @@ void describe(Visitor& v, Run& run) {
   v("transfer", run.transfer,
     "Staged copies, zero copy, prefetched pages, or pages moved on demand.");
   v("mechanism", run.mechanism, "Streams, a graph, or Kokkos alone.");
-  v("issued", run.issued, "Issue order of its tasks; differs from `order` for auto.");
+  v("issued", run.resolved_order, "Issue order of its tasks; differs from `order` for auto.");
   describe_samples(v, run);
   describe_metrics(v, run);
   describe_bounds(v, run);

@@ -41,8 +41,8 @@ Origin origin(const Result& result) {
   const auto& [build, host, device, job, placement] = result.machine;
   Origin origin;
   origin.file = result.file;
-  origin.machine = subject_of(result.machine);
-  origin.machine.deck = result.deck.identity;
+  origin.subject = subject_of(result.machine);
+  origin.subject.deck = result.deck.identity;
   origin.host = origin.unit = host.name;
   origin.deck_name = describe::name_of(result.deck.path);
   origin.started = result.started;
@@ -51,7 +51,7 @@ Origin origin(const Result& result) {
     origin.unit = "rank" + origin.slot;
   }
   if (!device) return origin;
-  origin.machine.link = link_of(result);
+  origin.subject.link = link_of(result);
   origin.driver = device->driver.value_or("");
   if (device->pci_bus_id) origin.slot = origin.unit = *device->pci_bus_id;
   origin.unique = !device->uuid.empty();

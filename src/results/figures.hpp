@@ -16,7 +16,7 @@ namespace overlap::results {
 /// Where figures come from: a deck on a device; on host back ends the processor is the device.
 struct Origin {
   std::string file;
-  Subject machine;  ///< device name, link, back end and deck identity
+  Subject subject;  ///< device name, link, back end and deck identity
   std::string host;
   std::string unit;     ///< UUID; without one the PCI address, "rank3", or the host name
   bool unique = false;  ///< `unit` is a UUID, unique among all hosts

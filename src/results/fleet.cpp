@@ -71,7 +71,7 @@ void add_histories(const std::vector<Device>& results, const Member& member, Fle
 void add_devices(std::vector<Device> devices, Fleet& fleet) {
   std::map<std::array<std::string, 4>, std::vector<Device>> by_device;
   for (Device& device : devices) {
-    by_device[{device.device(), device.deck_name, device.machine.deck, device.criteria}].push_back(
+    by_device[{device.device(), device.deck_name, device.subject.deck, device.criteria}].push_back(
         std::move(device));
   }
   std::map<std::pair<std::array<Natural, 5>, std::string>, std::vector<Device>> sorted;
@@ -94,11 +94,11 @@ void add_devices(std::vector<Device> devices, Fleet& fleet) {
 void tell_decks_apart(std::vector<Device>& devices) {
   std::map<std::string, std::set<std::string>> identities;  // by name
   for (const Device& device : devices) {
-    identities[device.deck_name].insert(device.machine.deck);
+    identities[device.deck_name].insert(device.subject.deck);
   }
   for (Device& device : devices) {
     if (identities[device.deck_name].size() > 1) {
-      device.deck_name += deck::mark_of(device.machine.deck);
+      device.deck_name += deck::mark_of(device.subject.deck);
     }
   }
 }
@@ -126,7 +126,7 @@ void judge_by(const Reference& reference, Device& device) {
     if (device.referenced.empty() && is_compared(device, key)) tolerances.emplace_back();
     for (const std::optional<double> below : tolerances) {
       Check check{.metric = key.metric, .order = key.order, .value = value};
-      limit_by(reference, subject_of(device.machine, key), below, check);
+      limit_by(reference, subject_of(device.subject, key), below, check);
       if (!check.reason.empty()) {
         missing = check.reason;
         if (!device.referenced.empty()) add(base::ExitCode::inconclusive, missing, key.phase);
@@ -219,11 +219,11 @@ void add_groups(Fleet& fleet) {
     const Device& device = fleet.devices[i];
     if (device.figures.empty()) continue;
     const auto [found, is_new] =
-        numbers.emplace(std::tuple(device.machine, device.deck_name, device.criteria, device.build),
+        numbers.emplace(std::tuple(device.subject, device.deck_name, device.criteria, device.build),
                         fleet.groups.size());
     if (is_new) {
       fleet.groups.push_back(
-          {.machine = device.machine, .deck_name = device.deck_name, .build = device.build});
+          {.machine = device.subject, .deck_name = device.deck_name, .build = device.build});
     }
     fleet.groups[found->second].devices.push_back(i);
   }

@@ -75,7 +75,7 @@ void describe(Visitor& v, Device& device) {
   v("host", device.host, "Host name.");
   v("uuid", device.unit, "UUID, or else the PCI address, rankN, or the host's name.");
   v("slot", device.slot, "PCI address, or rank; null: unknown.", TextOrNull());
-  describe_kind(v, device.machine, device.deck_name, device.build);
+  describe_kind(v, device.subject, device.deck_name, device.build);
   v("driver", device.driver, "Version of the driver; null: unknown.", TextOrNull());
   v("started", device.started, "When the program started, UTC.");
   base::ExitCode code = exit_code_of(device);

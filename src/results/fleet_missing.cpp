@@ -83,7 +83,7 @@ std::map<std::array<std::string, 3>, Launches> launches_by_deck(
     const base::Placement placement = device.placement.value_or(base::Placement());
     const int local_ranks = device.placement ? placement.local_ranks : 0;
     const bool one_node = *ranks <= local_ranks;
-    Launch& launch = by_deck[{device.deck_name, device.machine.deck, device.criteria}]
+    Launch& launch = by_deck[{device.deck_name, device.subject.deck, device.criteria}]
                             [{id.value_or("") + " " + step.value_or("") + " " + placement.launch,
                               std::to_string(*ranks), one_node ? device.host : ""}];
     launch.started = std::max(launch.started, device.started);

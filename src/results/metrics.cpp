@@ -111,7 +111,7 @@ std::vector<double> values(deck::Metric metric, const DeviceSamples& device) {
 
 std::optional<base::Summary> value(deck::Metric metric, const Run& run, const Runs& runs) {
   const deck::MetricRow& row = deck::row_of(metric);
-  if (row.summary_formula != nullptr) return row.summary_formula(repetitions(run, runs));
+  if (row.formula == nullptr) return row.options.summary_formula(repetitions(run, runs));
   return base::summary_if_any(values(metric, run, runs));
 }
 

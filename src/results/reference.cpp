@@ -72,7 +72,7 @@ void add(std::map<Subject, Collected>& by_subject, const Result& result) {
   for (const Figures::Row& row : Figures(result).rows) {
     if (!row.judged || !row.value || !deck::has_reference(row.key.metric)) continue;
     const auto& [n, median, min, max, lo, hi] = *row.value;
-    Collected& collected = by_subject[subject_of(from.machine, row.key)];
+    Collected& collected = by_subject[subject_of(from.subject, row.key)];
     collected.medians[from.device()].push_back(median);
     const bool more = deck::row_of(row.key.metric).better == deck::Better::more;
     if (median > 0) collected.open.push_back((more ? median - lo : hi - median) / median);

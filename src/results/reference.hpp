@@ -46,7 +46,7 @@ struct Reference {
 
 /// References for the criteria of a deck.
 struct References {
-  Subject machine;  ///< subject of the runs; order and metric come from each check
+  Subject subject;  ///< of the runs; order and metric come from each check
   std::map<std::string, Reference> files = {};  ///< by the name that criteria use
 };
 

@@ -118,7 +118,7 @@ void describe_device(Visitor& v, DeviceSamples& device) {
     describe::nullable(map_of<DeviceSamples>(describe_link)));
   if (v.reader() != nullptr) device = link.value_or(DeviceSamples());
   v("health", device.health, "Before, during and after the runs; null: unknown.");
-  v("health_series", device.series, "The device during a soak.", added);
+  v("health_series", device.health_series, "The device during a soak.", added);
   v("asked_numa_node", device.asked_node, "That memory.numa asks for; null: any.", added);
   v("numa_node", device.array_node, "Of the host arrays' first page; null: unknown.", added);
 }
@@ -204,7 +204,8 @@ void describe_choices(Visitor& v, Part& part) {
 void describe_runs(Visitor& v, Part& part) {
   const auto verification = [](Visitor& inner, Part& p) {
     inner("runs", p.verified_runs, "Runs that were verified.", from_zero);
-    inner("reference_s", p.reference_s, "References and comparisons together, seconds.", from_zero);
+    inner("reference_s", p.verification_s, "References and comparisons together, seconds.",
+          from_zero);
   };
   v("verification", part, "What comparing with the reference took, outside the samples.",
     map_of<Part>(verification));
@@ -309,10 +310,10 @@ std::vector<PointRuns> Result::by_point() const {
   for (const Point& listed : points) {
     place_by_point.emplace(std::pair(listed.values.dump(), listed.phase), point_runs.size());
     const bool alone = listed.phase == deck::Phase::alone;
-    const DeviceSamples& samples = !listed.values.empty() ? listed.device
-                                   : alone                ? device
-                                   : together             ? together->device
-                                                          : no_samples;
+    const DeviceSamples& samples = listed.is_swept() ? listed.device
+                                   : alone           ? device
+                                   : together        ? together->device
+                                                     : no_samples;
     point_runs.push_back({*this, listed, {}, samples});
   }
   for (const Run& run : runs) {
@@ -346,7 +347,7 @@ void append(Result& result, std::size_t number, Part part) {
   if (result.sweeps()) part.point.device = part.device;
   if (!result.sweeps() && !result.layout) result.layout = part.layout;
   result.verified_runs += part.verified_runs;
-  result.reference_s += part.reference_s;
+  result.verification_s += part.verification_s;
   std::ranges::move(part.runs, std::back_inserter(result.runs));
   std::ranges::move(part.findings, std::back_inserter(result.findings));
   std::ranges::move(part.checks, std::back_inserter(result.checks));

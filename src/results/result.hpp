@@ -16,7 +16,8 @@
 #include "model/bounds.hpp"
 
 /// What a run found, as plain data: what result files hold, and all that reports and commands take.
-/// Times are seconds. result.cpp describes every struct once: reader, writer and schema follow.
+/// Times are seconds. Every struct is described once: Run and what it consists of in describe.cpp,
+/// all others in result.cpp. Reader, writer and schema follow.
 namespace overlap::results {
 
 using describe::Json;
@@ -119,7 +120,7 @@ struct Stop {
 };
 
 /// A time interval of a soak.
-struct Stretch {
+struct SoakBin {
   double at_s = 0;  ///< start of its first repetition, since that of the run
   std::int64_t repetitions = 0;
   double median_s = 0, min_s = 0, max_s = 0;
@@ -146,13 +147,13 @@ struct Run {
   std::int64_t h2d_bytes = 0, d2h_bytes = 0;
   deck::Transfer transfer = deck::Transfer::staged;
   deck::Mechanism mechanism = deck::Mechanism::streams;
-  deck::Order issued = deck::Order::sequential;  ///< differs from `order` for `automatic`
+  deck::Order resolved_order = deck::Order::sequential;  ///< differs from `order` for `automatic`
 
   std::int64_t repetitions = 0;  ///< scored
   std::optional<Stop> stopped;   ///< empty: not run, or interrupted
   /// Wall-clock time of each repetition, thinned in a soak; empty: not run.
   std::vector<double> samples_s;
-  std::vector<Stretch> stretches;      ///< of a soak
+  std::vector<SoakBin> soak_bins;      ///< of a soak
   std::vector<double> alone_s;         ///< in phase together: samples of phase alone; not in files
   std::optional<base::Summary> issue;  ///< until all was issued, waits for blocking tasks included
   /// Host time to issue a chunk of two copies and a kernel, derived from the calls of this run.
@@ -206,8 +207,8 @@ struct DeviceSamples {
   /// Seconds per repetition and copy: to the device, back, both at the same time (harmonic mean of
   /// the directions), and each direction of these; older files lack the last two.
   std::vector<double> h2d_s, d2h_s, duplex_s, duplex_h2d_s, duplex_d2h_s;
-  std::optional<HealthRecord> health;  ///< empty: not supported by the back end
-  std::vector<HealthPoint> series;     ///< during a soak; empty: not read
+  std::optional<HealthRecord> health;      ///< empty: not supported by the back end
+  std::vector<HealthPoint> health_series;  ///< during a soak; empty: not read
   /// NUMA node of the host that the deck asks for, and that of the arrays' first page.
   std::optional<int> asked_node, array_node;
 };
@@ -278,6 +279,7 @@ struct Point {
   std::string ended_by;                     ///< error that ended it early, or "interrupted"
   DeviceSamples device;                     ///< of a point of a sweep
 
+  bool is_swept() const { return !values.empty(); }
   bool is(const Json& other, deck::Phase at) const { return phase == at && values == other; }
 };
 
@@ -304,7 +306,7 @@ struct Part {
   std::optional<Balance> balance;
   std::optional<Layout> layout;  ///< empty: a custom list
   int verified_runs = 0;
-  double reference_s = 0;  ///< total time of reference results and comparisons
+  double verification_s = 0;  ///< total time of reference results and comparisons
   DeviceSamples device;
   Window window;
   std::vector<Run> runs;
@@ -348,7 +350,7 @@ struct Result : Part {
   Verdict verdict = Verdict::pass;
   base::ExitCode code = base::ExitCode::pass;
 
-  bool sweeps() const { return !points.empty() && !points.front().values.empty(); }
+  bool sweeps() const { return !points.empty() && points.front().is_swept(); }
   std::vector<Axis> axes() const;
   std::vector<PointRuns> by_point() const;
   bool predicts() const { return !predicted_for.empty(); }

@@ -91,7 +91,7 @@ TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
     EXPECT_LE(run.samples_s.size(), 4096U);
     EXPECT_EQ(run.samples_s.size(), run.issue_s.size());
     std::int64_t repetitions = 0;
-    for (const experiment::Stretch& stretch : run.series) repetitions += stretch.repetitions;
+    for (const experiment::SoakBin& bin : run.soak_samples) repetitions += bin.repetitions;
     EXPECT_EQ(repetitions, run.repetitions);
   }
 }

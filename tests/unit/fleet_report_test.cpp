@@ -66,8 +66,8 @@ TEST(Devices, AreReducedToTheirFigures) {
   EXPECT_EQ(one.unit, "GPU-1");
   EXPECT_TRUE(one.unique);
   EXPECT_EQ(one.slot, "0000:1a:00.0");
-  EXPECT_EQ(one.machine.device, "GPU");
-  EXPECT_EQ(one.machine.link, "gen5 x16");
+  EXPECT_EQ(one.subject.device, "GPU");
+  EXPECT_EQ(one.subject.link, "gen5 x16");
   EXPECT_EQ(one.driver, "580.1");
   EXPECT_EQ(exit_code_of(one), ExitCode::pass);
   const DeviceFigure* const figure = find(one, throughput);
@@ -85,7 +85,7 @@ TEST(Devices, WithoutUuidHaveTheirPlaceOrHost) {
   EXPECT_FALSE(device(changed).unique);
   changed["device"] = nullptr;
   EXPECT_EQ(device(changed).unit, "n1");
-  EXPECT_EQ(device(changed).machine.device, "CPU");
+  EXPECT_EQ(device(changed).subject.device, "CPU");
 }
 
 TEST(Devices, ErrorsAndInterruptionsAreResults) {

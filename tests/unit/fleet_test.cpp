@@ -33,7 +33,7 @@ Device device(const std::string& unit, double value, const std::string& host = "
   record.host = host;
   record.unit = unit;
   record.unique = true;
-  record.machine = {.device = "GPU", .link = "gen5 x16", .backend = "Cuda", .deck = "abc"};
+  record.subject = {.device = "GPU", .link = "gen5 x16", .backend = "Cuda", .deck = "abc"};
   record.deck_name = "node";
   record.build = "1 abc";
   record.driver = "580";
@@ -213,9 +213,9 @@ TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {
   std::vector<Device> records(6, device("GPU-0", 50));
   for (std::size_t i = 0; i < records.size(); ++i) records[i].unit = "GPU-" + std::to_string(i);
   records[1].driver = "570";
-  records[2].machine.device = "Other GPU";
-  records[3].machine.link = "gen4 x16";
-  records[4].machine.deck = "def";
+  records[2].subject.device = "Other GPU";
+  records[3].subject.link = "gen4 x16";
+  records[4].subject.deck = "def";
   records[5].build = "2 def";
   const Fleet made = fleet(records);
   ASSERT_EQ(made.groups.size(), 5U);
@@ -274,7 +274,7 @@ TEST(Fleet, ADeviceThatPassesAfterItFailedIsUnsteady) {
 
 TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
   Device other_deck = device("GPU-0", 50);
-  other_deck.machine.deck = "def";
+  other_deck.subject.deck = "def";
   EXPECT_EQ(fleet({device("GPU-0", 50), other_deck}).devices.size(), 2U);
   Device other_limits = device("GPU-0", 50);  // the same identity
   other_limits.criteria = "strict";
@@ -408,7 +408,7 @@ TEST(Fleet, ALaterLaunchOnAsManyRanksTakesThePlace) {
 
 TEST(Fleet, ADeckOfWhichARankHasNoResultIsNotCoveredByAnother) {
   auto other = ranks("n1", 4, -1, "7");
-  for (Device& one : other) one.deck_name = one.machine.deck = "other";
+  for (Device& one : other) one.deck_name = one.subject.deck = "other";
   EXPECT_EQ(fleet(ranks("n1", 4, 3, "7") + other).missing_devices.size(), 1U);
   other.pop_back();
   EXPECT_EQ(fleet(ranks("n1", 4, 3, "7") + other).missing_devices.size(), 1U);  // named once
@@ -473,7 +473,7 @@ TEST(Fleet, AVerdictBelongsToItsPhase) {
 
 Reference reference(double value, deck::Phase phase = deck::Phase::alone) {
   Entry entry;
-  entry.subject = device("", 0).machine;
+  entry.subject = device("", 0).subject;
   entry.subject.phase = phase;
   entry.subject.order = Order::by_engine;
   entry.subject.metric = Metric::throughput;

@@ -136,7 +136,7 @@ results::DeviceSamples device_samples() {
 /// What a point gives.
 results::Part part_of(const deck::Point& point) {
   experiment::Plan plan = experiment::plan(point, facts_of(point.deck, golden_device()));
-  experiment::Samples samples{.verified_runs = 48, .reference_s = 0.25};
+  experiment::Samples samples{.verified_runs = 48, .verification_s = 0.25};
   for (const Case& planned : plan.cases) {
     samples.runs.push_back(run_of(planned, static_cast<int>(samples.runs.size())));
   }
@@ -177,11 +177,12 @@ results::Result measured() {
   for (std::size_t place = 0; place < part.runs.size(); ++place) {
     for (int i = 0; i < 3; ++i) {
       const double time_s = 1e-3 * (8 + i + static_cast<double>(place) / 4);
-      part.runs[place].stretches.push_back({3.5 * i, 7, 1.1 * time_s, time_s, 1.5 * time_s});
+      part.runs[place].soak_bins.push_back({3.5 * i, 7, 1.1 * time_s, time_s, 1.5 * time_s});
     }
   }
-  part.device.series = {{.at_s = 0, .sm_clock_mhz = 1980, .temperature_c = 40, .power_w = 312},
-                        {.at_s = 7.5, .sm_clock_mhz = 1815, .temperature_c = 71}};
+  part.device.health_series = {
+      {.at_s = 0, .sm_clock_mhz = 1980, .temperature_c = 40, .power_w = 312},
+      {.at_s = 7.5, .sm_clock_mhz = 1815, .temperature_c = 71}};
   results::append(result, 0, std::move(part));
   return result;
 }
@@ -195,7 +196,7 @@ results::Result swept() {
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (i == 2) {
       const base::Error error(base::ExitCode::precondition, "no room");
-      results::append(result, i, experiment::failed(points[i], error));
+      results::append(result, i, experiment::failed_part(points[i], error));
       continue;
     }
     results::Part part = part_of(points[i]);
@@ -269,7 +270,7 @@ std::string heading_of(const std::string& text) {
   const experiment::Plan plan =
       experiment::plan(points[0], facts_of(points[0].deck, golden_device()));
   Report report;
-  report.blocks = heading(result_of(points), experiment::planned(plan));
+  report.blocks = heading(result_of(points), experiment::part_of_plan(plan));
   return terminal(report, {.width = 100}) + "\n";
 }
 
@@ -294,7 +295,7 @@ TEST(Report, OfWhatDidNotRunHasNoTable) {
   results::Result result = result_of(points);
   EXPECT_TRUE(findings(result).empty());
   const base::Error error(base::ExitCode::precondition, "no room");
-  results::append(result, 0, experiment::failed(points[0], error));
+  results::append(result, 0, experiment::failed_part(points[0], error));
   EXPECT_TRUE(findings(result).empty());
 }
 

@@ -106,7 +106,7 @@ TEST(Junit, SaysWhatCouldNotBeWritten) {
 
 TEST(Junit, SaysWhatBecameOfTheData) {
   const auto failed = [&](base::ExitCode code) {
-    return experiment::failed(deck::Point(), base::Error(code, "no <GPU>"));
+    return experiment::failed_part(deck::Point(), base::Error(code, "no <GPU>"));
   };
   results::Part wrong = part_of({soaked()});
   wrong.runs.front().wrong = results::WrongData{};

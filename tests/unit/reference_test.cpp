@@ -31,7 +31,7 @@ Entry entry(const Subject& subject, double value, double tolerance) {
 
 /// A machine with references for `given`.
 References references(std::vector<Entry> entries) {
-  References all{.machine = h200};
+  References all{.subject = h200};
   all.files["given"] = {"refs/h200.yaml", std::move(entries)};
   return all;
 }
@@ -191,7 +191,7 @@ TEST(ReferenceLimit, IsOfTheDecksIdentityAndTheAwakeLink) {
   Subject subject = h200;
   subject.deck = deck::identity(point.deck);
   References all = references({entry(subject, 100, 0.05)});
-  all.machine.link = "gen1 x16";  // at rest
+  all.subject.link = "gen1 x16";  // at rest
   const auto verdict = [&] {
     return experiment::judge(experiment::Plan{point}, samples, all).checks.at(0).verdict;
   };
@@ -465,7 +465,7 @@ Result read(const Json& file) { return measured_results("a.json", file.dump()).a
 
 TEST(ReadResult, HasWhatMetricsAreMadeFrom) {
   const Result one = read(result_file());
-  EXPECT_EQ(origin(one).machine.link, "gen5 x16");
+  EXPECT_EQ(origin(one).subject.link, "gen5 x16");
   EXPECT_EQ(origin(one).unit, "GPU-1");
   const Runs runs = pointers(one.runs);
   EXPECT_EQ(values(Metric::throughput, one.runs[1], runs), (std::vector<double>{100, 100}));

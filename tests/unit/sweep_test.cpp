@@ -57,7 +57,7 @@ TEST(Sweep, OfNothingIsOnePoint) {
   for (const char* const sweep : {"", "sweep: {}\n"}) {
     const auto points = points_of(sweep);
     ASSERT_EQ(points.size(), 1u);
-    EXPECT_TRUE(points[0].values.empty());
+    EXPECT_FALSE(points[0].is_swept());
   }
 }
 
@@ -354,7 +354,7 @@ TEST(SweepReport, SaysWhyItDoesNotPass) {
   results::Result sweep = sweep_of(counts, {9, 9});
   EXPECT_THAT(shown(sweep), HasSubstr("\nverdict: PASS\n"));
   const base::Error error(base::ExitCode::skipped, "no room");
-  add_point(sweep, 2, experiment::failed(points_of(counts)[2], error));
+  add_point(sweep, 2, experiment::failed_part(points_of(counts)[2], error));
   EXPECT_THAT(shown(sweep), HasSubstr("\nverdict: SKIPPED\n  chunks.count 4: no room\n"));
 }
 
