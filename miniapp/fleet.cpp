@@ -143,11 +143,11 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   }
   member.leave();
   terminal.progress(0, 0, "waiting for the other ranks");
-  report::Results results = results_of(studies);
-  for (results::Result& result : results) {
+  report::Results rank_results = results_of(studies);
+  for (results::Result& result : rank_results) {
     for (results::Run& run : result.runs) run.timeline = run.predicted_timeline = std::nullopt;
   }
-  const auto gathered = member.gather(file + "\n" + results::to_json(results, -1), can_end);
+  const auto gathered = member.gather(file + "\n" + results::to_json(rank_results, -1), can_end);
   if (names.rank > 0) return member.conclude(ExitCode::pass);
   for (const fleet::Lost& lost : gathered.lost) terminal.error(text_of(lost));
   results::Fleet fleet = fleet_from(gathered, studies, member);

@@ -182,8 +182,8 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
 }
 
 /// Reports of results as if just made.
-base::ExitCode show(const report::Results& results, const Options& options, Terminal& terminal) {
-  const bool sweeps = std::ranges::any_of(results, &results::Result::sweeps);
+base::ExitCode show(const report::Results& to_show, const Options& options, Terminal& terminal) {
+  const bool sweeps = std::ranges::any_of(to_show, &results::Result::sweeps);
   for (const Output& output : options.outputs) {
     if (sweeps && !output.writer->takes_sweeps) {
       throw base::Error(base::ExitCode::usage,
@@ -194,19 +194,19 @@ base::ExitCode show(const report::Results& results, const Options& options, Term
   std::vector<results::SourceFile> sources;
   for (const std::string& file : options.results) sources.push_back({file, true});
   const auto files = require_outputs(options.outputs, sources);
-  for (const results::Result& result : results) {
+  for (const results::Result& result : to_show) {
     terminal.show(report::heading(result, result));
     terminal.lines(report::wrong_data(result));
     if (!result.error.empty()) terminal.error(result.error);
     terminal.show(report::findings(result));
   }
   auto code = base::ExitCode::pass;
-  for (const results::Result& result : results) code = base::worst(code, result.code);
-  write(options.outputs, results, [&](const std::string&, const std::string& reason) {
+  for (const results::Result& result : to_show) code = base::worst(code, result.code);
+  write(options.outputs, to_show, [&](const std::string&, const std::string& reason) {
     terminal.error(reason);
     code = base::worst(code, base::ExitCode::runtime_error);
   });
-  terminal.verdict(results);
+  terminal.verdict(to_show);
   return code;
 }
 

@@ -46,6 +46,9 @@ inline constexpr int most_soak_bins = 512;
 /// `duration_s`.
 void add(std::vector<SoakBin>& bins, double duration_s, double at_s, double seconds);
 
+/// Includes the work in one repetition in the mean over `repetitions`, of which it is the last.
+void add(std::optional<StagingCosts>& mean, const StagingCosts& costs, std::int64_t repetitions);
+
 /// One order of a deck, with or without disturbance or host work, to be measured or predicted.
 struct Case : results::Run {
   int target = 0;  ///< device index of a prediction, from 0

@@ -95,10 +95,10 @@ class FencedLanes final : public Lanes {
   /// partition it further. Threads of a host need instances that do not lock each other.
   static std::vector<Space> instances(int lanes, [[maybe_unused]] int threads) {
     if constexpr (has_concurrent_instances<Space>) {
-      std::vector<Space> spaces;
-      while (threads > 1 && std::ssize(spaces) < lanes)
-        spaces.push_back(lane_instance<Space>(lanes));
-      if (!spaces.empty()) return spaces;
+      std::vector<Space> result;
+      while (threads > 1 && std::ssize(result) < lanes)
+        result.push_back(lane_instance<Space>(lanes));
+      if (!result.empty()) return result;
     }
     const auto count = static_cast<std::size_t>(std::min(lanes, Space().concurrency()));
     return Kokkos::Experimental::partition_space(Space(), std::vector<int>(count, 1));

@@ -39,13 +39,7 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
     experiment::add(run.soak_samples, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
   run.polls += sample.elapsed.polls;
-  if (sample.staging) {
-    experiment::StagingCosts& mean = run.staging ? *run.staging : run.staging.emplace();
-    const auto repetitions = static_cast<double>(run.repetitions);
-    mean.fill_s += (sample.staging->fill_s - mean.fill_s) / repetitions;
-    mean.drain_s += (sample.staging->drain_s - mean.drain_s) / repetitions;
-    mean.threads = sample.staging->threads;
-  }
+  if (sample.staging) experiment::add(run.staging, *sample.staging, run.repetitions);
 }
 
 void verify(experiment::Run& run, const Executor& executor, const workload::Workload& workload,

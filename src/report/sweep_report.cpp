@@ -131,8 +131,8 @@ void Sweep::add_points(Blocks& blocks) const {
     const results::Point& swept = result_.points[point];
     for (const auto& [key, value] : swept.values.items()) cells.emplace_back(swept.spelled(key));
     for (const std::string& order : orders_) {
-      const Entry* const run = find(order, point);
-      cells.emplace_back(run == nullptr ? "-" : spell(run->cost));
+      const Entry* const order_entry = find(order, point);
+      cells.emplace_back(order_entry == nullptr ? "-" : spell(order_entry->cost));
     }
     cells.insert(cells.end(), {text_if(bounds_[point], [&](double cost) { return spell(cost); }),
                                name(*entry->run), spell(entry->cost),
