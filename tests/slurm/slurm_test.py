@@ -281,6 +281,22 @@ class Merge(NodePrivate):
         self.assertEqual(set(self.results(job, "nodes/*")), {"n1.json"})
         self.assertRegex(output, r"(?m)^n2: no result of this host$")
 
+    def test_a_job_that_is_requeued(self):
+        """While n2 is at work; n1 has failed by then. The second attempt, in which both pass, keeps the job's number."""
+        self.decks(n1=SLOW, n2=ENDLESS)
+        job = self.run_deck()
+        first = self.folder / "results" / job / "nodes/n1.json"
+        wait_for("the result of n1", lambda: first.exists() and not self.computes("n1"))
+        self.decks(n1=SMALL, n2=SMALL)
+        ask("scontrol", "requeue", job)
+        wait_for("the end of the first attempt", lambda: fields("job", job)["JobState"] == "PENDING" and not ranks())
+        ask("scontrol", "update", f"JobId={job}", "StartTime=now")  # else two minutes later
+        self.assert_result(self.assert_ended(job, "COMPLETED", "0:0"), "PASS", 0)
+        self.assertEqual(json.loads(first.read_text())["exit_code"], 5)
+        second = f"{job}-restart1"
+        self.assertEqual(set(self.results(second, "nodes/*")), {"n1.json", "n2.json"})
+        self.assertEqual(self.fleet(second)["verdict"], "PASS")
+
 
 class HealthCheck(NodePrivate):
     def setUp(self):
@@ -289,9 +305,11 @@ class HealthCheck(NodePrivate):
         self.kept = CLUSTER / "kept"
         shutil.rmtree(self.kept, ignore_errors=True)
         text = (FILES / "health.sh").read_text()
-        self.assertEqual(text.count("results=/var/log/overlap"), 1)
+        for here, there in (("results=/var/log/overlap", f"results={self.kept}"), ("\nseconds=24 ", "\nseconds=5 ")):
+            self.assertEqual(text.count(here), 1)
+            text = text.replace(here, there)
         script = SLURM / "health.sh"
-        script.write_text(text.replace("results=/var/log/overlap", f"results={self.kept}"))
+        script.write_text(text)
         script.chmod(0o755)
         conf = SLURM / "slurm.conf"
         text = conf.read_text()
