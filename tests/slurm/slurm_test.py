@@ -286,7 +286,7 @@ class Merge(NodePrivate):
         self.decks(n1=SLOW, n2=ENDLESS)
         job = self.run_deck()
         first = self.folder / "results" / job / "nodes/n1.json"
-        wait_for("the result of n1", lambda: first.exists() and not self.computes("n1"))
+        wait_for("the result of n1", lambda: first.exists() and json.loads(first.read_text())["exit_code"] == 5)
         self.decks(n1=SMALL, n2=SMALL)
         ask("scontrol", "requeue", job)
         wait_for("the end of the first attempt", lambda: fields("job", job)["JobState"] == "PENDING" and not ranks())
@@ -325,9 +325,9 @@ class HealthCheck(NodePrivate):
         return found["State"], reason and reason[1]
 
     def kept_of(self, node):
-        """The exit codes of the results, in the order of the runs. Those of runs that pass are there for a moment."""
+        """The exit codes of what is kept, in the order of the runs. Results that pass are there for a moment."""
         codes = []
-        for path in sorted(self.kept.glob(f"{node}-*.json")):
+        for path in sorted(self.kept.glob(f"{node}-*.json*")):
             with contextlib.suppress(FileNotFoundError):
                 codes.append(json.loads(path.read_text())["exit_code"])
         return codes
@@ -349,6 +349,7 @@ exec "{MINIAPP}" "$deck" "$@" --device=host
         wait_for("a line in the log", log.exists)
         self.assertRegex(log.read_text(), r"\A\S+ n1: unsteady: performance: metric=throughput order=by_engine .*; then PASS\n\Z")
         self.assertEqual(self.kept_of("n1")[:2], [5, 0])
+        self.assertEqual(len(list(self.kept.glob("n1-*-1.json.unconfirmed"))), 1)
         self.assertNotIn(5, self.kept_of("n2"))
         time.sleep(5)  # both run it again
         self.assertEqual([self.state(node) for node in NODES], 2 * [("IDLE", None)])
@@ -372,6 +373,31 @@ exec "{MINIAPP}" "$deck" "$@" --device=host
                 time.sleep(3)  # a check that read the old deck has ended
                 ask("scontrol", "update", f"NodeName={bad}", "State=RESUME")
                 wait_for(f"{bad} is idle", lambda: self.state(bad) == ("IDLE", None))
+
+    def test_drains_a_node_without_its_gpus_and_one_that_hangs(self):
+        """n1 says what the program says with one GPU of two; n2 has a run without an end."""
+        lost = CLUSTER / "lost"
+        lost.touch()
+        unmet = "require.devices: found 1 (GPU-a); required: 2"
+        pathlib.Path("/usr/local/bin/miniapp").write_text(f"""#!/bin/sh
+if [ "$(hostname)" = n1 ] && [ -e {lost} ]; then
+  echo 'miniapp: error: {unmet}' >&2
+  exit 4
+fi
+exec "{MINIAPP}" "$@" --device=host
+""")
+        self.decks(n2=ENDLESS)
+        ask("scontrol", "reconfigure")
+        for node, reason in zip(NODES, (unmet, "hang, exit code 124")):
+            wait_for(f"{node} is drained", lambda: "DRAIN" in self.state(node)[0], 60)
+            self.assertEqual(self.state(node), ("IDLE+DRAIN", f"overlap: {reason}"))
+        lost.unlink()
+        self.decks(n2=SMALL)
+        wait_for("the end of checks of before", lambda: not list(self.kept.glob("*.lines")), 60)
+        for node in NODES:
+            ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+        time.sleep(5)  # both run it again
+        self.assertEqual([self.state(node) for node in NODES], 2 * [("IDLE", None)])
 
 
 if __name__ == "__main__":
