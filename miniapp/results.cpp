@@ -58,6 +58,10 @@ void write(const std::vector<Output>& outputs, const auto& subject, const auto& 
   return files;
 }
 
+void note_left_out(const std::vector<std::string>& files, Terminal& terminal) {
+  if (!files.empty()) terminal.note(results::text_of_left_out(files));
+}
+
 /// Whether a result passed, or is inconclusive only because its criteria have no reference yet.
 bool is_healthy(const results::Result& result) {
   if (result.code != base::ExitCode::inconclusive) return result.code == base::ExitCode::pass;
@@ -70,8 +74,9 @@ bool is_healthy(const results::Result& result) {
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   constexpr report::Writer writer{"-o", "", "", "", false, nullptr};
   const auto files =
-      require_outputs({{&writer, options.output}}, results::source_files(options.results));
-  const std::vector<results::Result> results = results::read_measured(options.results);
+      require_outputs({{&writer, options.output}}, results::source_files(options.results).files);
+  const auto [results, skipped] = results::read_measured(options.results);
+  note_left_out(skipped, terminal);
   const auto [entries, left_out, widened] = results::baseline(results, options.below);
   const std::string comment =
       fmt::format("Written by `miniapp baseline` {} from {}.", base::version().version,
@@ -104,8 +109,12 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
 }
 
 /// How the results of later files differ from those of the first.
-results::Comparisons comparisons_of(const Options& options) {
-  const auto read = [&](std::size_t i) { return results::read_measured({options.results[i]}); };
+results::Comparisons comparisons_of(const Options& options, Terminal& terminal) {
+  const auto read = [&](std::size_t i) {
+    results::Measured measured = results::read_measured({options.results[i]});
+    note_left_out(measured.left_out, terminal);
+    return std::move(measured.results);
+  };
   results::Comparisons comparisons;
   comparisons.below = options.below.value_or(results::same_within);
   comparisons.common = options.common;
@@ -118,10 +127,12 @@ results::Comparisons comparisons_of(const Options& options) {
   return comparisons;
 }
 
-results::Comparisons side_by_side(const Options& options) {
+results::Comparisons side_by_side(const Options& options, Terminal& terminal) {
   std::vector<std::vector<results::Result>> files;
   for (const std::string& file : options.results) {
-    files.push_back(results::read_measured({file}, results::Extent::all));
+    results::Measured measured = results::read_measured({file}, results::Extent::all);
+    note_left_out(measured.left_out, terminal);
+    files.push_back(std::move(measured.results));
   }
   results::Comparisons comparisons;
   comparisons.side_by_side = results::side_by_side(files, options.to);
@@ -158,17 +169,17 @@ base::ExitCode finish(const std::vector<Output>& outputs, results::Comparisons& 
 
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  const auto files = require_outputs(options.outputs, results::source_files(options.results));
+  const auto files = require_outputs(options.outputs, results::source_files(options.results).files);
   results::Comparisons comparisons =
-      options.side_by_side ? side_by_side(options) : comparisons_of(options);
+      options.side_by_side ? side_by_side(options, terminal) : comparisons_of(options, terminal);
   return finish(options.outputs, comparisons, options, terminal);
 }
 
 /// `merge`: prints many devices' results as one outcome.
 base::ExitCode merge_results(const Options& options, Terminal& terminal) {
-  const std::vector<results::SourceFile> sources = results::source_files(options.results);
+  const results::Sources sources = results::source_files(options.results);
   const auto files =
-      require_outputs(options.outputs, sources, {options.expected, options.reference});
+      require_outputs(options.outputs, sources.files, {options.expected, options.reference});
   std::vector<results::ExpectedHost> expected;
   std::optional<results::Reference> reference;
   if (!options.expected.empty()) expected = results::read_hosts(options.expected);

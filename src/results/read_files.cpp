@@ -1,6 +1,7 @@
 #include "results/read_files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -223,73 +224,107 @@ std::vector<Device> devices_in(const describe::Document& document) {
   return devices;
 }
 
+/// The host that the beginning of a result file names; empty: none.
+std::string host_in(const std::string& text) {
+  static const std::regex host(R"re("host"\s*:\s*\{\s*"name"\s*:\s*"([^"\\]+)")re");
+  constexpr std::ptrdiff_t most_bytes = 1 << 16;
+  const auto end = text.begin() + std::min<std::ptrdiff_t>(std::ssize(text), most_bytes);
+  std::smatch found;
+  return std::regex_search(text.begin(), end, found, host) ? found.str(1) : "";
+}
+
 /// The devices of one file, or what else became of it.
 Fleet reading_of(const SourceFile& file) {
   Fleet reading;
+  std::string text;
   try {
-    const describe::Document document = parsed(file.path, content_of(file.path));
+    text = content_of(file.path);
+    const describe::Document document = parsed(file.path, text);
     const std::string schema = file.named ? "" : other_schema(document);
     if (schema.empty()) {
       reading.devices = devices_in(document);
     } else {
-      reading.left_out.push_back(
-          base::one_line(fmt::format("{}: {}, not a result file; skipped", file.path, schema)));
+      reading.left_out.push_back(file.path);
     }
   } catch (const base::Error& error) {
-    reading.broken.push_back({file.path, error.what()});
+    reading.broken.push_back({file.path, error.what(), host_in(text)});
   }
   return reading;
 }
 
-/// The files *.json of a folder, by name. Throws where it cannot be read, or if there is none.
-std::vector<std::string> files_in(const std::string& folder) {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+/// Adds the files *.json of a folder and its subfolders, by name, and what else is there. Throws
+/// where a folder cannot be read, or if there is no such file.
+void add_files(const std::string& folder, std::vector<std::string>& files,
+               std::vector<std::string>& others) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const bool is_folder = entry.is_directory();
+    if (is_folder && !entry.is_symlink()) continue;
+    const bool is_source = !is_folder && entry.path().extension() == ".json";
+    (is_source ? files : others).push_back(entry.path().string());
   }
   if (files.empty()) {
     fail(folder + ": found no file *.json; allowed: a folder with result files");
   }
   std::ranges::sort(files);
-  return files;
+  std::ranges::sort(others);
 }
 
-/// Labels of letters, digits and inner hyphens between dots (RFC 1123, section 2.1).
-bool is_host_name(const std::string& name) {
-  constexpr std::size_t most = 253;
-  if (name.size() > most) return false;
-  static const std::regex labels(
-      "[0-9A-Za-z]([-0-9A-Za-z]{0,61}[0-9A-Za-z])?"
-      "(\\.[0-9A-Za-z]([-0-9A-Za-z]{0,61}[0-9A-Za-z])?)*");
-  return std::regex_match(name, labels);
-}
-
-std::optional<ExpectedHost> parse_host(const std::string& word) {
+/// A host of a line: what gethostname() returns, without signs that only lists have.
+std::optional<ExpectedHost> parse_host(const std::string& line) {
+  constexpr std::size_t most_bytes = 253;
   constexpr int most_devices = 1024;
-  const std::size_t colon = word.find(':');
-  ExpectedHost host{.name = word.substr(0, colon)};
-  if (!is_host_name(host.name)) return {};
+  static const std::regex name("[0-9A-Za-z_][-.0-9A-Za-z_]*");
+  const std::size_t colon = line.find(':');
+  ExpectedHost host{.name = line.substr(0, colon)};
+  if (host.name.size() > most_bytes || !std::regex_match(host.name, name)) return {};
   if (colon == std::string::npos) return host;
-  const auto devices = base::parse_count(word.substr(colon + 1));
+  const auto devices = base::parse_count(line.substr(colon + 1));
   if (!devices || *devices < 1 || *devices > most_devices) return {};
   host.devices = static_cast<int>(*devices);
   return host;
 }
 
+/// How a line of another list is spelled here, such as `node7 8` and `8*node7`; empty: unknown.
+std::string spelled_here(const std::string& line) {
+  constexpr std::size_t most_bytes = 400;
+  static const std::regex host_first("(\\S+)\\s+([0-9]+)"), number_first("([0-9]+)\\*(\\S+)");
+  std::smatch found;
+  if (line.size() > most_bytes) return "";
+  if (std::regex_match(line, found, host_first)) return found.str(1) + ":" + found.str(2);
+  if (std::regex_match(line, found, number_first)) return found.str(2) + ":" + found.str(1);
+  return "";
+}
+
 }  // namespace
 
-std::vector<SourceFile> source_files(const std::vector<std::string>& files_or_folders) {
-  std::vector<SourceFile> files;
+Sources source_files(const std::vector<std::string>& files_or_folders) {
+  Sources sources;
   std::set<std::string> seen;
   for (const std::string& path : files_or_folders) {
     std::error_code unknown;
     const bool named = !std::filesystem::is_directory(path, unknown);
-    for (std::string& file : named ? std::vector{path} : files_in(path)) {
-      const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
-      if (seen.insert(place.string()).second) files.push_back({std::move(file), named});
+    std::vector<std::string> files, others;
+    if (named) files = {path};
+    if (!named) add_files(path, files, others);
+    for (const auto& [found, is_source] : {std::pair(&files, true), {&others, false}}) {
+      for (std::string& file : *found) {
+        const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
+        if (!seen.insert(place.string()).second) continue;
+        if (is_source) sources.files.push_back({std::move(file), named});
+        if (!is_source) sources.others.push_back(std::move(file));
+      }
     }
   }
-  return files;
+  return sources;
+}
+
+std::string text_of_left_out(const std::vector<std::string>& files) {
+  constexpr std::size_t most = 8;
+  const auto named = std::span(files).first(std::min(files.size(), most));
+  std::string text = fmt::format("skipped {}, no result: {}", base::counted(files.size(), "file"),
+                                 fmt::join(named, ", "));
+  if (files.size() > most) text += fmt::format(" and {} more", files.size() - most);
+  return base::one_line(text);
 }
 
 bool is_left_out(const SourceFile& file) {
@@ -316,25 +351,30 @@ std::vector<Result> measured_results(const std::string& file, const std::string&
   return measured(parsed(file, text, extent), extent);
 }
 
-std::vector<Result> read_measured(const std::vector<std::string>& files_or_folders, Extent extent) {
-  std::vector<Result> results;
-  for (const SourceFile& file : source_files(files_or_folders)) {
+Measured read_measured(const std::vector<std::string>& files_or_folders, Extent extent) {
+  Sources sources = source_files(files_or_folders);
+  Measured read{.results = {}, .left_out = std::move(sources.others)};
+  for (const SourceFile& file : sources.files) {
     base::check_interrupt();
     const describe::Document document = parsed(file.path, content_of(file.path), extent);
-    if (!file.named && !other_schema(document).empty()) continue;
-    std::ranges::move(measured(document, extent), std::back_inserter(results));
+    if (!file.named && !other_schema(document).empty()) {
+      read.left_out.push_back(file.path);
+    } else {
+      std::ranges::move(measured(document, extent), std::back_inserter(read.results));
+    }
   }
-  if (results.empty()) {
+  if (read.results.empty()) {
     fail(files_or_folders.front() + ": found no result file; allowed: at least one");
   }
-  return results;
+  return read;
 }
 
 std::vector<Device> devices_of(const std::string& file, const std::string& text) {
   return devices_in(parsed(file, text));
 }
 
-Fleet read_devices(const std::vector<SourceFile>& files) {
+Fleet read_devices(const Sources& sources) {
+  const std::vector<SourceFile>& files = sources.files;
   std::vector<Fleet> readings(files.size());
   const auto read = [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
@@ -344,7 +384,7 @@ Fleet read_devices(const std::vector<SourceFile>& files) {
   };
   constexpr std::int64_t least_files = 16;  // of a thread
   base::parallel_for(static_cast<std::int64_t>(files.size()), read, least_files);
-  Fleet fleet{.files = files.size()};
+  Fleet fleet{.files = files.size(), .left_out = sources.others};
   for (Fleet& reading : readings) {
     std::ranges::move(reading.devices, std::back_inserter(fleet.devices));
     std::ranges::move(reading.broken, std::back_inserter(fleet.broken));
@@ -377,20 +417,22 @@ std::vector<ExpectedHost> read_hosts(const std::string& file) {
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    std::istringstream words(line.substr(0, line.find('#')));
-    words.exceptions(std::ios::badbit);
-    for (std::string word; words >> word;) {
-      if (const auto host = parse_host(word)) {
-        hosts.push_back(*host);
-        continue;
-      }
-      throw base::Error(
-          base::ExitCode::usage,
-          fmt::format("{}:{}: found {}; allowed: host names, one or several per line, as "
-                      "`scontrol show hostnames` prints them, each alone or with the number of its "
-                      "devices, such as node7:8",
-                      file, number, describe::quoted(word.substr(0, 400))));
+    line.resize(std::min(line.find('#'), line.size()));
+    constexpr const char* blanks = " \t\r\v\f";
+    line.erase(0, line.find_first_not_of(blanks));
+    line.resize(line.find_last_not_of(blanks) + 1);
+    if (line.empty()) continue;
+    if (const auto host = parse_host(line)) {
+      hosts.push_back(*host);
+      continue;
     }
+    const std::string here = spelled_here(line);
+    throw base::Error(
+        base::ExitCode::usage,
+        fmt::format("{}:{}: found {}; allowed: one host per line, as `scontrol show hostnames` "
+                    "prints them, alone or with the number of its devices, such as node7:8{}",
+                    file, number, describe::quoted(line.substr(0, 400)),
+                    parse_host(here) ? "; did you mean " + here + "?" : ""));
   }
   if (hosts.empty()) {
     throw base::Error(base::ExitCode::usage, file + ": found no host; allowed: host names");
