@@ -352,9 +352,8 @@ std::vector<Result> measured_results(const std::string& file, const std::string&
 }
 
 Measured read_measured(const std::vector<std::string>& files_or_folders, Extent extent) {
-  Sources sources = source_files(files_or_folders);
-  Measured read{.results = {}, .left_out = std::move(sources.others)};
-  for (const SourceFile& file : sources.files) {
+  Measured read;
+  for (const SourceFile& file : source_files(files_or_folders).files) {
     base::check_interrupt();
     const describe::Document document = parsed(file.path, content_of(file.path), extent);
     if (!file.named && !other_schema(document).empty()) {

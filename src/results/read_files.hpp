@@ -39,7 +39,7 @@ enum class Extent { metrics, all };
 /// for files that are not results, wrong data, interrupted runs and predictions.
 struct Measured {
   std::vector<Result> results;
-  std::vector<std::string> left_out;  ///< files of the folders that are no results
+  std::vector<std::string> left_out;  ///< files *.json of the folders that are no results
 };
 Measured read_measured(const std::vector<std::string>& files_or_folders,
                        Extent extent = Extent::metrics);
