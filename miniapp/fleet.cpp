@@ -19,8 +19,8 @@ namespace {
 using base::ExitCode;
 
 /// Adds a device per deck for a lost rank.
-void add_lost(const fleet::Lost& lost, const std::string& launch,
-              const std::vector<Study>& studies, std::vector<results::Device>& devices) {
+void add_lost(const fleet::Lost& lost, const std::string& launch, const std::vector<Study>& studies,
+              std::vector<results::Device>& devices) {
   for (const Study& study : studies) {
     results::Device& device = devices.emplace_back();
     std::tie(device.host, device.boot_id) = lost.host;
@@ -60,7 +60,8 @@ results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Stu
     }
     ++input.files;
   }
-  for (const fleet::Lost& lost : gathered.lost) add_lost(lost, member.launch(), studies, input.devices);
+  for (const fleet::Lost& lost : gathered.lost)
+    add_lost(lost, member.launch(), studies, input.devices);
   return results::fleet_of(std::move(input));
 }
 

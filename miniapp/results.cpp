@@ -58,20 +58,16 @@ void write(const std::vector<Output>& outputs, const auto& subject, const auto& 
   return files;
 }
 
-/// The files of a command's folders that are no results, each once.
-struct LeftOut {
-  std::set<std::string> files;
-
-  std::vector<results::Result> read(const std::vector<std::string>& paths,
-                                    results::Extent extent = results::Extent::metrics) {
-    results::Measured measured = results::read_measured(paths, extent);
-    files.insert(measured.left_out.begin(), measured.left_out.end());
-    return std::move(measured.results);
+/// The files of a command; says which of its folders it skips.
+results::Sources sources_of(const Options& options, Terminal& terminal) {
+  results::Sources sources = results::source_files(options.results);
+  std::vector<std::string> skipped = sources.others;
+  for (const results::SourceFile& file : sources.files) {
+    if (results::is_left_out(file)) skipped.push_back(file.path);
   }
-  void note(Terminal& terminal) const {
-    if (!files.empty()) terminal.note(results::text_of_left_out({files.begin(), files.end()}));
-  }
-};
+  if (!skipped.empty()) terminal.note(results::text_of_left_out(skipped));
+  return sources;
+}
 
 /// Whether a result passed, or is inconclusive only because its criteria have no reference yet.
 bool is_healthy(const results::Result& result) {
@@ -84,11 +80,9 @@ bool is_healthy(const results::Result& result) {
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   constexpr report::Writer writer{"-o", "", "", "", false, nullptr};
-  const results::Sources sources = results::source_files(options.results);
-  LeftOut other_files{{sources.others.begin(), sources.others.end()}};
+  const results::Sources sources = sources_of(options, terminal);
   const auto files = require_outputs({{&writer, options.output}}, sources.files);
-  const std::vector<results::Result> results = other_files.read(options.results);
-  other_files.note(terminal);
+  const std::vector<results::Result> results = results::read_measured(options.results);
   const auto [entries, left_out, widened] = results::baseline(results, options.below);
   const std::string comment =
       fmt::format("Written by `miniapp baseline` {} from {}.", base::version().version,
@@ -121,8 +115,8 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
 }
 
 /// How the results of later files differ from those of the first.
-results::Comparisons comparisons_of(const Options& options, LeftOut& other_files) {
-  const auto read = [&](std::size_t i) { return other_files.read({options.results[i]}); };
+results::Comparisons comparisons_of(const Options& options) {
+  const auto read = [&](std::size_t i) { return results::read_measured({options.results[i]}); };
   results::Comparisons comparisons;
   comparisons.below = options.below.value_or(results::same_within);
   comparisons.common = options.common;
@@ -135,10 +129,10 @@ results::Comparisons comparisons_of(const Options& options, LeftOut& other_files
   return comparisons;
 }
 
-results::Comparisons side_by_side(const Options& options, LeftOut& other_files) {
+results::Comparisons side_by_side(const Options& options) {
   std::vector<std::vector<results::Result>> files;
   for (const std::string& file : options.results) {
-    files.push_back(other_files.read({file}, results::Extent::all));
+    files.push_back(results::read_measured({file}, results::Extent::all));
   }
   results::Comparisons comparisons;
   comparisons.side_by_side = results::side_by_side(files, options.to);
@@ -175,13 +169,9 @@ base::ExitCode finish(const std::vector<Output>& outputs, results::Comparisons& 
 
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  const results::Sources sources = results::source_files(options.results);
-  LeftOut other_files{{sources.others.begin(), sources.others.end()}};
-  const auto files = require_outputs(options.outputs, sources.files);
+  const auto files = require_outputs(options.outputs, sources_of(options, terminal).files);
   results::Comparisons comparisons =
-      options.side_by_side ? side_by_side(options, other_files)
-                           : comparisons_of(options, other_files);
-  other_files.note(terminal);
+      options.side_by_side ? side_by_side(options) : comparisons_of(options);
   return finish(options.outputs, comparisons, options, terminal);
 }
 

@@ -12,8 +12,7 @@ namespace overlap::base {
 namespace {
 
 std::string text_in(std::string_view variable) {
-  const char* const value =
-      variable.empty() ? nullptr : std::getenv(std::string(variable).c_str());
+  const char* const value = variable.empty() ? nullptr : std::getenv(std::string(variable).c_str());
   return value == nullptr ? "" : value;
 }
 

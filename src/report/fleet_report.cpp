@@ -242,8 +242,8 @@ void add_results(Blocks& blocks, const Fleet& fleet) {
   DeviceTable table("several results", {"started", "verdict", "file"});
   for (const Device& device : fleet.devices) {
     for (const results::DeviceResult& result : device.results) {
-      table.add_row(device,
-                    {result.started, results::verdict_of(result.code), base::one_line(result.file)});
+      table.add_row(
+          device, {result.started, results::verdict_of(result.code), base::one_line(result.file)});
     }
   }
   if (table.rows.empty()) return;

@@ -71,10 +71,8 @@ Device worst_of(std::vector<Device> results) {
   for (const Device& result : results) {
     device.results.push_back({result.file, result.started, exit_code_of(result)});
     for (const Reason& reason : result.reasons) {
-      const bool known = std::ranges::any_of(device.reasons, [&](const Reason& other) {
-        return reason.code == other.code && reason.text == other.text;
-      });
-      if (!known) device.reasons.push_back(reason);
+      if (std::ranges::find(device.reasons, reason) != device.reasons.end()) continue;
+      device.reasons.push_back(reason);
     }
     for (const DeviceFigure& figure : result.figures) {
       const auto [found, is_new] = figures.emplace(figure.key, figure);

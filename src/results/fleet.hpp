@@ -26,6 +26,8 @@ struct Reason {
   std::optional<deck::Phase> phase;  ///< empty: every phase
   /// Set for a check whose limit was unknown because the run had no reference for it. Not in files.
   std::optional<FigureKey> undecided = {};
+
+  bool operator==(const Reason&) const = default;
 };
 
 /// A result among several of one device.
@@ -65,7 +67,7 @@ base::ExitCode exit_code_of(const Device& device, std::optional<deck::Phase> pha
 /// A file that is not a result; `text` names the file and the reason.
 struct BrokenFile {
   std::string file, text;
-  std::string host = {};  ///< as its beginning or its name says; empty: unknown
+  std::string host = {};  ///< as its beginning says; empty: unknown
 };
 
 /// A host that must have results.
@@ -168,10 +170,11 @@ void describe(describe::Visitor& v, Fleet& fleet);
 /// The text of a fleet file, with one line per device.
 std::string to_json(const Fleet& fleet);
 
-/// Creates the outcome from the results of all devices. `reference` judges the figures of each, in addition to the verdict of its run, and decides checks that the run
-/// left undecided: the figures with a referenced criterion in the deck, or, if the deck has none,
-/// all compared figures. A criterion with a reference but without an entry is inconclusive, as is a
-/// device without such criteria and without any entry. Null: no reference.
+/// Creates the outcome from the results of all devices. `reference` judges the figures of each, in
+/// addition to the verdict of its run, and decides checks that the run left undecided: the figures
+/// with a referenced criterion in the deck, or, if the deck has none, all compared figures. A
+/// criterion with a reference but without an entry is inconclusive, as is a device without such
+/// criteria and without any entry. Null: no reference.
 Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected = {},
                const Reference* reference = nullptr);
 

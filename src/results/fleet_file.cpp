@@ -146,7 +146,7 @@ void describe(Visitor& v, MissingDevices& missing) {
 
 void describe(Visitor& v, BrokenFile& file) {
   v("file", file.file, "File.");
-  v("host", file.host, "Host, as its beginning or its name says; null: unknown.", TextOrNull(), added);
+  v("host", file.host, "Host, as its beginning says; null: unknown.", TextOrNull(), added);
   v("text", file.text, "Why it is not a valid result.");
 }
 

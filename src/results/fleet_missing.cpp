@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 
@@ -16,23 +15,14 @@ namespace {
 /// The name of a host without case and without the number of its node, as lists may spell it.
 std::string spelled(std::string name) {
   name.resize(std::min(name.find('#'), name.size()));
-  for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
+  for (char& letter : name) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
   return name;
 }
 
 /// The name of a host without its domain.
 std::string label(const std::string& name) { return name.substr(0, name.find('.')); }
-
-/// The host with which a file name begins, such as "n1-3"; empty: none of these.
-std::string host_of(const std::string& file, const std::set<std::string>& hosts) {
-  std::string longest;
-  for (const std::string& host : hosts) {
-    const bool begins = spelled(file).starts_with(spelled(host)) &&
-                        (file.size() == host.size() || std::isalnum(file[host.size()]) == 0);
-    if (begins && host.size() > longest.size()) longest = host;
-  }
-  return longest;
-}
 
 /// What the ranks of one launch announce, and which have a result with one deck.
 struct Launch {
@@ -81,38 +71,29 @@ std::vector<MissingDevices> missing_of(const Launch& launch) {
   return missing;
 }
 
-/// Adds a rank, and what of it does not fit.
+/// Adds a rank, and why it cannot be one of the launch.
 void add_rank(Device& device, Launch& launch) {
   const int rank = *device.job->rank, ranks = *device.job->ranks;
-  const auto doubt = [&](const std::string& text) {
-    if (!launch.id.empty()) launch.doubts.insert(fmt::format("launch {}: {}", launch.id, text));
-  };
+  const auto [found, is_new] = launch.files.emplace(rank, device.file);
   if (launch.id.empty()) {
     launch.doubts.insert(
         "unknown launch: its launcher does not tell it from others, so its ranks may be those of "
         "several; give --fleet");
+  } else if (!is_new) {
+    launch.doubts.insert(fmt::format("launch {}: found rank {} in {} and in {}", launch.id, rank,
+                                     found->second, device.file));
+  } else if (launch.ranks > 0 && launch.ranks != ranks) {
+    launch.doubts.insert(
+        fmt::format("launch {}: found ranks of {} and of {}", launch.id, launch.ranks, ranks));
   }
-  const auto [found, is_new] = launch.files.emplace(rank, device.file);
-  if (!is_new) doubt(fmt::format("found rank {} in {} and in {}", rank, found->second, device.file));
-  const auto announce = [&](int& known, int announced, const std::string& where) {
-    if (known > 0 && known != announced) {
-      doubt(fmt::format("found {} and {} ranks announced{}", std::min(known, announced),
-                        std::max(known, announced), where));
-    }
-    known = std::max(known, announced);
-  };
-  announce(launch.ranks, ranks, "");
-  if (rank >= ranks) doubt(fmt::format("found rank {} of {}", rank, ranks));
+  launch.ranks = std::max(launch.ranks, ranks);
   launch.devices.push_back(&device);
   Launch::Node& node = launch.nodes[device.host];
   node.devices.insert(device.device());
   node.ranks.insert(rank);
   if (!device.placement) return;
-  const int local_rank = device.placement->local_rank;
-  announce(node.local_ranks, device.placement->local_ranks, " on " + device.host);
-  if (!node.ranks_of_node.insert(local_rank).second && is_new) {
-    doubt(fmt::format("found two nodes named {}", device.host));
-  }
+  node.local_ranks = std::max(node.local_ranks, device.placement->local_ranks);
+  node.ranks_of_node.insert(device.placement->local_rank);
 }
 
 /// The launches of several ranks with each deck, by deck and launch.
@@ -133,10 +114,9 @@ std::map<std::array<std::string, 4>, Launch> launches_of(std::vector<Device>& de
 std::string text_of(const MissingDevices& missing) {
   const bool global = !missing.ranks.empty();
   const std::vector<int>& ranks = global ? missing.ranks : missing.local_ranks;
-  const std::string count =
-      fmt::format("{} of {}{} without a result", missing.missing,
-                  base::counted(missing.expected, "device"),
-                  missing.launch.empty() ? "" : " of launch " + missing.launch);
+  const std::string count = fmt::format(
+      "{} of {}{} without a result", missing.missing, base::counted(missing.expected, "device"),
+      missing.launch.empty() ? "" : " of launch " + missing.launch);
   if (ranks.empty()) return count;
   return fmt::format("{}: {}rank{} {}{}", count, global ? "" : "local ",
                      ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
@@ -176,12 +156,6 @@ void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
     } else if (std::ranges::find(fleet.missing, name) == fleet.missing.end()) {
       fleet.missing.push_back(name);
     }
-  }
-  std::set<std::string> names;
-  for (const Device& device : fleet.devices) names.insert(device.host);
-  for (const ExpectedHost& host : expected) names.insert(host.name);
-  for (BrokenFile& file : fleet.broken) {
-    if (file.host.empty()) file.host = host_of(describe::name_of(file.file), names);
   }
   for (auto& [place, missing] : by_place) {
     if (missing.missing > 0) fleet.missing_devices.push_back(std::move(missing));

@@ -252,47 +252,20 @@ Fleet reading_of(const SourceFile& file) {
   return reading;
 }
 
-/// Adds the files *.json of a folder and its subfolders, by name, and what else is there. Throws
-/// where a folder cannot be read, or if there is no such file.
-void add_files(const std::string& folder, std::vector<std::string>& files,
-               std::vector<std::string>& others) {
+bool is_json(const std::string& file) { return file.ends_with(".json"); }
+
+/// The files of a folder and its subfolders, by name. Throws where a folder cannot be read, or if
+/// there is no file *.json.
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    const bool is_folder = entry.is_directory();
-    if (is_folder && !entry.is_symlink()) continue;
-    const bool is_source = !is_folder && entry.path().extension() == ".json";
-    (is_source ? files : others).push_back(entry.path().string());
+    if (entry.is_symlink() || !entry.is_directory()) files.push_back(entry.path().string());
   }
-  if (files.empty()) {
+  if (std::ranges::none_of(files, is_json)) {
     fail(folder + ": found no file *.json; allowed: a folder with result files");
   }
   std::ranges::sort(files);
-  std::ranges::sort(others);
-}
-
-/// A host of a line: what gethostname() returns, without signs that only lists have.
-std::optional<ExpectedHost> parse_host(const std::string& line) {
-  constexpr std::size_t most_bytes = 253;
-  constexpr int most_devices = 1024;
-  static const std::regex name("[0-9A-Za-z_][-.0-9A-Za-z_]*");
-  const std::size_t colon = line.find(':');
-  ExpectedHost host{.name = line.substr(0, colon)};
-  if (host.name.size() > most_bytes || !std::regex_match(host.name, name)) return {};
-  if (colon == std::string::npos) return host;
-  const auto devices = base::parse_count(line.substr(colon + 1));
-  if (!devices || *devices < 1 || *devices > most_devices) return {};
-  host.devices = static_cast<int>(*devices);
-  return host;
-}
-
-/// How a line of another list is spelled here, such as `node7 8` and `8*node7`; empty: unknown.
-std::string spelled_here(const std::string& line) {
-  constexpr std::size_t most_bytes = 400;
-  static const std::regex host_first("(\\S+)\\s+([0-9]+)"), number_first("([0-9]+)\\*(\\S+)");
-  std::smatch found;
-  if (line.size() > most_bytes) return "";
-  if (std::regex_match(line, found, host_first)) return found.str(1) + ":" + found.str(2);
-  if (std::regex_match(line, found, number_first)) return found.str(2) + ":" + found.str(1);
-  return "";
+  return files;
 }
 
 }  // namespace
@@ -303,15 +276,13 @@ Sources source_files(const std::vector<std::string>& files_or_folders) {
   for (const std::string& path : files_or_folders) {
     std::error_code unknown;
     const bool named = !std::filesystem::is_directory(path, unknown);
-    std::vector<std::string> files, others;
-    if (named) files = {path};
-    if (!named) add_files(path, files, others);
-    for (const auto& [found, is_source] : {std::pair(&files, true), {&others, false}}) {
-      for (std::string& file : *found) {
-        const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
-        if (!seen.insert(place.string()).second) continue;
-        if (is_source) sources.files.push_back({std::move(file), named});
-        if (!is_source) sources.others.push_back(std::move(file));
+    for (std::string& file : named ? std::vector{path} : files_in(path)) {
+      const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
+      if (!seen.insert(place.string()).second) continue;
+      if (named || (is_json(file) && !std::filesystem::is_directory(file, unknown))) {
+        sources.files.push_back({std::move(file), named});
+      } else {
+        sources.others.push_back(std::move(file));
       }
     }
   }
@@ -351,21 +322,18 @@ std::vector<Result> measured_results(const std::string& file, const std::string&
   return measured(parsed(file, text, extent), extent);
 }
 
-Measured read_measured(const std::vector<std::string>& files_or_folders, Extent extent) {
-  Measured read;
+std::vector<Result> read_measured(const std::vector<std::string>& files_or_folders, Extent extent) {
+  std::vector<Result> results;
   for (const SourceFile& file : source_files(files_or_folders).files) {
     base::check_interrupt();
     const describe::Document document = parsed(file.path, content_of(file.path), extent);
-    if (!file.named && !other_schema(document).empty()) {
-      read.left_out.push_back(file.path);
-    } else {
-      std::ranges::move(measured(document, extent), std::back_inserter(read.results));
-    }
+    if (!file.named && !other_schema(document).empty()) continue;
+    std::ranges::move(measured(document, extent), std::back_inserter(results));
   }
-  if (read.results.empty()) {
+  if (results.empty()) {
     fail(files_or_folders.front() + ": found no result file; allowed: at least one");
   }
-  return read;
+  return results;
 }
 
 std::vector<Device> devices_of(const std::string& file, const std::string& text) {
@@ -405,6 +373,12 @@ Content read_content(const std::string& file) {
 }
 
 std::vector<ExpectedHost> read_hosts(const std::string& file) {
+  // A name as gethostname() returns it, without signs that only lists have. LSF writes `8*node7`
+  // and `node7 8`.
+  static const std::regex entry(
+      R"(\s*(?:([0-9]+)\*)?([0-9A-Za-z_][-.0-9A-Za-z_]*)(?:(:|\s+)([0-9]+))?\s*)");
+  constexpr std::size_t most_columns = 400;
+  constexpr int most_devices = 1024;
   std::vector<ExpectedHost> hosts;
   constexpr std::size_t most_bytes = std::size_t{1} << 26;
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
@@ -417,21 +391,22 @@ std::vector<ExpectedHost> read_hosts(const std::string& file) {
   for (std::string line; std::getline(lines, line);) {
     ++number;
     line.resize(std::min(line.find('#'), line.size()));
-    constexpr const char* blanks = " \t\r\v\f";
-    line.erase(0, line.find_first_not_of(blanks));
-    line.resize(line.find_last_not_of(blanks) + 1);
-    if (line.empty()) continue;
-    if (const auto host = parse_host(line)) {
-      hosts.push_back(*host);
+    if (line.find_first_not_of(" \t\r\v\f") == std::string::npos) continue;
+    std::smatch found;
+    const bool is_host = line.size() <= most_columns && std::regex_match(line, found, entry);
+    const std::string count = is_host ? found.str(1) + found.str(4) : "0";
+    const auto devices = count.empty() ? 1 : base::parse_count(count).value_or(0);
+    const bool is_lsf = is_host && !count.empty() && found.str(3) != ":";
+    if (!is_lsf && devices >= 1 && devices <= most_devices) {
+      hosts.push_back({found.str(2), static_cast<int>(devices)});
       continue;
     }
-    const std::string here = spelled_here(line);
     throw base::Error(
         base::ExitCode::usage,
         fmt::format("{}:{}: found {}; allowed: one host per line, as `scontrol show hostnames` "
                     "prints them, alone or with the number of its devices, such as node7:8{}",
-                    file, number, describe::quoted(line.substr(0, 400)),
-                    parse_host(here) ? "; did you mean " + here + "?" : ""));
+                    file, number, describe::quoted(line.substr(0, most_columns)),
+                    is_lsf ? fmt::format("; did you mean {}:{}?", found.str(2), count) : ""));
   }
   if (hosts.empty()) {
     throw base::Error(base::ExitCode::usage, file + ": found no host; allowed: host names");

@@ -19,7 +19,7 @@ struct SourceFile {
 /// The files that the arguments of a command stand for.
 struct Sources {
   std::vector<SourceFile> files;
-  std::vector<std::string> others;  ///< in the folders, without *.json
+  std::vector<std::string> others;  ///< in the folders: no *.json, or folders by symbolic links
 };
 
 /// The given files and all *.json files of given folders and their subfolders, each once, folders
@@ -37,12 +37,8 @@ enum class Extent { metrics, all };
 
 /// The measured results of files and folders. Throws base::Error with file and field in one line
 /// for files that are not results, wrong data, interrupted runs and predictions.
-struct Measured {
-  std::vector<Result> results;
-  std::vector<std::string> left_out;  ///< files *.json of the folders that are no results
-};
-Measured read_measured(const std::vector<std::string>& files_or_folders,
-                       Extent extent = Extent::metrics);
+std::vector<Result> read_measured(const std::vector<std::string>& files_or_folders,
+                                  Extent extent = Extent::metrics);
 
 /// The measured results in the text of one file.
 std::vector<Result> measured_results(const std::string& file, const std::string& text,

@@ -261,8 +261,8 @@ class Merge(TestCase):
         self.assert_clean(done, 5)
         name = re.escape(self.result["host"]["name"])
         self.assertIn("n1: 1 of 3 devices without a result\n", done.stdout)
-        for file, host in (("n2-0", name), ("x", name), ("n3", "n3")):
-            self.assertRegex(done.stdout, rf"(?m)^\S+/{file}\.json:\S+ found .*the file is cut short; .* \(host {host}\)$")
+        for file, host in (("n2-0", rf" \(host {name}\)"), ("x", rf" \(host {name}\)"), ("n3", "")):
+            self.assertRegex(done.stdout, rf"(?m)^\S+/{file}\.json:\S+ found .*the file is cut short; allowed: a result file{host}$")
         for file in ("n2-0", "x", "n3"):
             (self.results / f"{file}.json").unlink()
         self.assert_clean(run("merge", self.results), 0)

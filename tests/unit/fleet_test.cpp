@@ -401,7 +401,8 @@ TEST(Fleet, AMissingRankOfSeveralNodesIsNamedAmongAllIfThatIsSure) {
 
 TEST(Fleet, ANodeWithoutAnyResultIsMissedByTheOthers) {
   const auto one = on_two_nodes(ranks("n1", 4, -1, "7"), 4);
-  EXPECT_THAT(fleet(one).missing_devices, ElementsAre(MissingDevices{"", 4, 8, {4, 5, 6, 7}, {}, "7"}));
+  EXPECT_THAT(fleet(one).missing_devices,
+              ElementsAre(MissingDevices{"", 4, 8, {4, 5, 6, 7}, {}, "7"}));
   auto alone = ranks("n1", 2, 1);  // without --fleet
   alone[0].placement.reset();
   EXPECT_THAT(fleet(alone).missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}, "n1"}));
@@ -418,9 +419,8 @@ TEST(Fleet, ALaunchIsCompletedByNoOther) {
   for (Device& one : all) one.placement.reset();  // without --fleet
   const Fleet made = fleet(all);
   EXPECT_EQ(made.exit_code(), ExitCode::performance);
-  EXPECT_THAT(made.missing_devices,
-              ElementsAre(MissingDevices{"", 1, 2, {1}, {}, "77/0/0"},
-                          MissingDevices{"", 1, 2, {0}, {}, "77/1/0"}));
+  EXPECT_THAT(made.missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}, "77/0/0"},
+                                                MissingDevices{"", 1, 2, {0}, {}, "77/1/0"}));
   EXPECT_EQ(text_of(made.missing_devices[0]),
             "1 of 2 devices of launch 77/0/0 without a result: rank 1");
   // Nor is a launch that lacks a rank completed by a whole one.
@@ -444,8 +444,7 @@ TEST(Fleet, RanksThatDoNotFitAreInconclusive) {
   auto counts = ranks("n1", 2, -1, "7") + ranks("n2", 4, -1, "7");
   for (Device& one : counts) one.placement.reset();
   for (std::size_t i = 2; i < 6; ++i) *counts[i].job->rank += 2;
-  EXPECT_THAT(doubts(counts), HasSubstr("launch 7: found 2 and 4 ranks announced\n"));
-  EXPECT_THAT(doubts(counts), HasSubstr("launch 7: found rank 5 of 4\n"));
+  EXPECT_THAT(doubts(counts), HasSubstr("launch 7: found ranks of 2 and of 4\n"));
   auto unknown = ranks("n1", 2, -1);
   for (Device& one : unknown) one.job->launch.reset();
   EXPECT_THAT(doubts(unknown), HasSubstr("unknown launch"));
@@ -473,8 +472,7 @@ TEST(Fleet, NodesOfALaunchWithOneNameAreToldApart) {
   EXPECT_THAT(made.notes,
               ElementsAre("localhost#2 is another node named localhost: their boot ids differ"));
   // Without their boot ids they seem to be one.
-  EXPECT_THAT(doubts(of_node("", 0, "7") + of_node("", 2, "7")),
-              HasSubstr("launch 7: found two nodes named localhost\n"));
+  EXPECT_EQ(fleet(of_node("", 0, "7") + of_node("", 2, "7")).missing_devices.size(), 1U);
   // Another launch may find the node booted.
   auto booted = of_node("c", 0, "8");
   for (Device& one : booted) *one.job->ranks = 2;
