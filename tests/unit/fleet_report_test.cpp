@@ -30,7 +30,7 @@ using testing::Not;
 constexpr FigureKey throughput{Phase::alone, Order::by_engine, Metric::throughput};
 
 /// A result file of two orders, as the program writes it.
-json file() {
+std::string file_text() {
   Result result = result_of(part_of({run_of(Order::sequential, {1.9, 2, 2.1, 2, 2, 2}),
                                      run_of(Order::by_engine, {1, 1, 1, 1.25, 1, 0.8})}));
   result.deck.identity = "abc";
@@ -41,8 +41,10 @@ json file() {
                                            .pcie_gen = 5,
                                            .pcie_width = 16,
                                            .driver = "580.1"};
-  return json::parse(to_json(std::vector{result}));
+  return to_json(std::vector{result});
 }
+
+json file() { return json::parse(file_text()); }
 
 Device device(const json& found = file()) { return devices_of("a.json", found.dump()).at(0); }
 
@@ -253,7 +255,7 @@ TEST(FleetReport, NamesAllResultsOfADevice) {
 
 TEST(FleetReport, NamesTheHostOfAFileThatIsCutShort) {
   const Folder folder;
-  const std::string text = file().dump();
+  const std::string text = file_text();
   folder.write("x.json", text.substr(0, text.size() - 2));
   folder.write("n3.json", "");
   const Fleet made = fleet_of(read_devices(source_files({folder.path()})), {{"n3"}});
