@@ -116,7 +116,6 @@ std::optional<base::Job> job_info() {
   base::Job job{
       .id = variable({"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"}),
       .step = variable({"SLURM_STEP_ID"}),
-      .launch = {},
       .rank = launch.rank,
       .ranks = launch.ranks,
   };
