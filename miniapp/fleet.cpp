@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "base/units.hpp"
 #include "deck/fields.hpp"
@@ -18,11 +19,12 @@ namespace {
 using base::ExitCode;
 
 /// Adds a device per deck for a lost rank.
-void add_lost(const fleet::Lost& lost, const std::vector<Study>& studies,
+void add_lost(const fleet::Lost& lost, const std::string& launch, const std::vector<Study>& studies,
               std::vector<results::Device>& devices) {
   for (const Study& study : studies) {
     results::Device& device = devices.emplace_back();
-    device.host = lost.host;
+    std::tie(device.host, device.boot_id) = lost.host;
+    device.job = base::Job{.launch = launch};
     device.unit = fmt::format("rank{}", lost.rank);
     device.slot = fmt::format("{}", lost.rank);
     device.subject.deck = study.result.deck.identity;
@@ -50,7 +52,7 @@ results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Stu
     try {
       for (results::Device& device : results::devices_of(file, text.substr(end + 1))) {
         device.file = with_deck(device.file, name_in_files(device, studies));
-        device.job.reset();  // all are here or lost
+        device.job->rank.reset();  // all are here or lost
         input.devices.push_back(std::move(device));
       }
     } catch (const base::Error& error) {
@@ -58,7 +60,8 @@ results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Stu
     }
     ++input.files;
   }
-  for (const fleet::Lost& lost : gathered.lost) add_lost(lost, studies, input.devices);
+  for (const fleet::Lost& lost : gathered.lost)
+    add_lost(lost, member.launch(), studies, input.devices);
   return results::fleet_of(std::move(input));
 }
 

@@ -58,6 +58,17 @@ void write(const std::vector<Output>& outputs, const auto& subject, const auto& 
   return files;
 }
 
+/// The files of a command; says which of its folders it skips.
+results::Sources sources_of(const Options& options, Terminal& terminal) {
+  results::Sources sources = results::source_files(options.results);
+  std::vector<std::string> skipped = sources.others;
+  for (const results::SourceFile& file : sources.files) {
+    if (results::is_left_out(file)) skipped.push_back(file.path);
+  }
+  if (!skipped.empty()) terminal.note(results::text_of_left_out(skipped));
+  return sources;
+}
+
 /// Whether a result passed, or is inconclusive only because its criteria have no reference yet.
 bool is_healthy(const results::Result& result) {
   if (result.code != base::ExitCode::inconclusive) return result.code == base::ExitCode::pass;
@@ -69,8 +80,8 @@ bool is_healthy(const results::Result& result) {
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   constexpr report::Writer writer{"-o", "", "", "", false, nullptr};
-  const auto files =
-      require_outputs({{&writer, options.output}}, results::source_files(options.results));
+  const results::Sources sources = sources_of(options, terminal);
+  const auto files = require_outputs({{&writer, options.output}}, sources.files);
   const std::vector<results::Result> results = results::read_measured(options.results);
   const auto [entries, left_out, widened] = results::baseline(results, options.below);
   const std::string comment =
@@ -158,7 +169,7 @@ base::ExitCode finish(const std::vector<Output>& outputs, results::Comparisons& 
 
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  const auto files = require_outputs(options.outputs, results::source_files(options.results));
+  const auto files = require_outputs(options.outputs, sources_of(options, terminal).files);
   results::Comparisons comparisons =
       options.side_by_side ? side_by_side(options) : comparisons_of(options);
   return finish(options.outputs, comparisons, options, terminal);
@@ -166,9 +177,9 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
 
 /// `merge`: prints many devices' results as one outcome.
 base::ExitCode merge_results(const Options& options, Terminal& terminal) {
-  const std::vector<results::SourceFile> sources = results::source_files(options.results);
+  const results::Sources sources = results::source_files(options.results);
   const auto files =
-      require_outputs(options.outputs, sources, {options.expected, options.reference});
+      require_outputs(options.outputs, sources.files, {options.expected, options.reference});
   std::vector<results::ExpectedHost> expected;
   std::optional<results::Reference> reference;
   if (!options.expected.empty()) expected = results::read_hosts(options.expected);

@@ -254,6 +254,7 @@ base::Machine machine_of(const Machinery& machinery) {
   if (machinery.member) {
     machine.placement = machinery.member->placement();
     if (!machine.job) machine.job.emplace();  // not every launcher says it in the environment
+    machine.job->launch = machinery.member->launch();
     machine.job->rank = machinery.member->rank();
     machine.job->ranks = machinery.member->size();
   }

@@ -111,6 +111,7 @@ struct Health {
 
 struct HostInfo {
   std::string name;
+  std::string boot_id;  ///< of its kernel since it was booted; empty: unknown
   std::string cpu;
   int cores = 0;         ///< usable by this process
   std::string affinity;  ///< list of usable CPUs: "0-7,16"
@@ -132,13 +133,14 @@ inline DeviceInfo device_of(const HostInfo& host) {
 struct Job {
   std::optional<std::string> id;
   std::optional<std::string> step;
+  /// The same for all ranks that were started together, and for no others; empty: unknown.
+  std::optional<std::string> launch;
   std::optional<int> rank;
   std::optional<int> ranks;
 };
 
 /// Placement of one rank of a fleet.
 struct Placement {
-  std::string launch;  ///< the same for all ranks, and different for those of another fleet
   int local_rank = 0;  ///< among the ranks of its node
   int local_ranks = 1;
   int nodes = 1;              ///< nodes of the fleet

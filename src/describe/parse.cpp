@@ -241,7 +241,8 @@ Document parse_json(const std::string& path, const std::string& text,
              std::ranges::none_of(without, [&](std::string_view key) { return part == key; });
     });
   } catch (const Json::parse_error& error) {  // its byte counts from 1
-    refuse("found no valid JSON",
+    refuse(error.byte > text.size() ? "found no valid JSON: the file is cut short"
+                                    : "found no valid JSON",
            end_of(std::string_view(text).substr(
                0, std::clamp<std::size_t>(error.byte, 1, text.size() + 1) - 1)));
   } catch (const Json::exception&) {

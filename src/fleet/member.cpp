@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -29,14 +30,14 @@ constexpr double interrupted_deadline_s = 10;
 
 constexpr auto nap = 5ms;  ///< sleep of ranks that wait for their turn, so as not to disturb
 
-std::string place_of(int rank, const std::string& host) {
-  return fmt::format("rank {} on {}", rank, host);
+std::string place_of(int rank, const std::string& node) {
+  return fmt::format("rank {} on {}", rank, node);
 }
 
 }  // namespace
 
 std::string text_of(const Lost& lost) {
-  return place_of(lost.rank, lost.host) +
+  return place_of(lost.rank, lost.node) +
          " is lost: it ended early or gave no sign of life within fleet.deadline";
 }
 
@@ -49,7 +50,7 @@ Member::Member(World& world, double deadline_s) : deadline_s_(deadline_s), world
 }
 
 std::string Member::name() const {
-  return place_of(world_.rank(), hosts_[static_cast<std::size_t>(world_.rank())]);
+  return place_of(world_.rank(), nodes_[static_cast<std::size_t>(world_.rank())]);
 }
 
 void Member::skip_to(std::size_t phases) {
@@ -63,6 +64,7 @@ void Member::introduce() {
   const base::HostInfo host = measure::host_info();
   const auto now = Clock::now().time_since_epoch().count();
   json self = {{"host", host.name},
+               {"boot", host.boot_id},
                {"cpus", host.affinity},
                {"launch", fmt::format("{}-{}", host.name, now)}};
   self["devices"] = json::array();
@@ -75,7 +77,6 @@ void Member::introduce() {
   for (const std::string& text : world_.exchange(self.dump(), deadline_s_)) {
     const json description = json::parse(text);
     Rank& rank = ranks.emplace_back();
-    rank.host = description.at("host");
     rank.cpus = description.at("cpus");
     for (const json& device : description.at("devices")) {
       base::DeviceInfo& info = rank.devices.emplace_back();
@@ -83,18 +84,17 @@ void Member::introduce() {
       if (device.at(1) != "") info.pci_bus_id = device.at(1);
       if (device.at(2) >= 0) info.numa_node = device.at(2);
     }
-    hosts_.push_back(rank.host);
-    if (placement_.launch.empty()) placement_.launch = description.at("launch");
-    if (rank.host != host.name) continue;
+    hosts_.emplace_back(description.at("host"), description.at("boot"));
+    if (launch_.empty()) launch_ = description.at("launch");
+    if (hosts_.back() != base::Node(host.name, host.boot_id)) continue;
     if (board.empty()) board = "/overlap-" + description.at("launch").get<std::string>();
     local_.push_back(static_cast<int>(ranks.size()) - 1);
   }
   const auto slot = std::ranges::find(local_, world_.rank()) - local_.begin();
   placement_.local_rank = static_cast<int>(slot);
   placement_.local_ranks = static_cast<int>(local_.size());
-  std::vector<std::string> nodes = hosts_;
-  std::ranges::sort(nodes);
-  placement_.nodes = static_cast<int>(std::ranges::unique(nodes).begin() - nodes.begin());
+  nodes_ = base::node_names(hosts_);
+  placement_.nodes = static_cast<int>(std::set(nodes_.begin(), nodes_.end()).size());
   board_.emplace(board, placement_.local_rank, placement_.local_ranks, deadline_s_);
   choose_place(ranks);
 }
@@ -167,7 +167,7 @@ std::vector<Member::Claim> Member::claim_devices(const std::vector<Rank>& ranks)
       unplaced_ =
           base::Error(base::ExitCode::precondition,
                       fmt::format("{}: found no free device ({}); allowed: one rank per device",
-                                  place_of(rank, ranks[static_cast<std::size_t>(rank)].host),
+                                  place_of(rank, nodes_[static_cast<std::size_t>(rank)]),
                                   fmt::join(owners, ", ")));
     }
   }
@@ -179,7 +179,7 @@ void Member::require_devices(int devices) const {
   throw base::Error(
       base::ExitCode::precondition,
       fmt::format("fleet.devices: found {} with a rank on {}; required: {} on each node",
-                  experiment::listed(devices_), hosts_[static_cast<std::size_t>(world_.rank())],
+                  experiment::listed(devices_), nodes_[static_cast<std::size_t>(world_.rank())],
                   devices));
 }
 
@@ -351,7 +351,7 @@ Gathered Member::gather(std::string text, bool can_end) {
   for (std::size_t rank = 0; rank < texts_.size(); ++rank) {
     lost_[rank] = !texts_[rank];
     if (lost_[rank]) {
-      gathered.lost.push_back({static_cast<int>(rank), hosts_[rank]});
+      gathered.lost.push_back({static_cast<int>(rank), nodes_[rank], hosts_[rank]});
     } else {
       gathered.texts.push_back(std::move(*texts_[rank]));
     }
@@ -382,7 +382,7 @@ base::ExitCode Member::rank_0s_code() {
     throw base::Error(base::interrupted() ? ExitCode::interrupted : ExitCode::runtime_error,
                       fmt::format("{}, which gathers the results, is lost; the results of this "
                                   "rank are in its own files",
-                                  place_of(0, hosts_[0])));
+                                  place_of(0, nodes_[0])));
   }
   std::istringstream fields(*verdict_);
   int number = 0;

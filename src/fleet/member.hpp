@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/launcher.hpp"
 #include "base/machine.hpp"
 #include "experiment/judge.hpp"
 #include "fleet/board.hpp"
@@ -19,7 +20,8 @@ namespace overlap::fleet {
 /// A rank that died or stopped giving signs of life before it was done.
 struct Lost {
   int rank = 0;
-  std::string host;
+  std::string node;  ///< "n1", or "n1#2" if its host has the name of another
+  base::Node host;
 };
 
 /// "rank 3 on n1 is lost: it ended early or gave no sign of life within fleet.deadline".
@@ -41,6 +43,8 @@ class Member {
   int size() const { return world_.size(); }
   std::string name() const;  ///< "rank 3 on n1"
   const base::Placement& placement() const { return placement_; }
+  /// The same for all ranks, and different for those of another fleet.
+  const std::string& launch() const { return launch_; }
   /// Why this rank has no device of its own, in which case it does not measure; empty: it has one.
   const std::optional<base::Error>& unplaced() const { return unplaced_; }
   /// Throws base::Error{precondition} on all ranks of a node that has not this number of devices.
@@ -76,7 +80,6 @@ class Member {
 
   /// Self-description of a rank.
   struct Rank {
-    std::string host;
     std::string cpus;  ///< usable CPUs
     std::vector<base::DeviceInfo> devices;
   };
@@ -103,10 +106,12 @@ class Member {
   World& world_;
   std::optional<Board> board_;
   base::Placement placement_;
+  std::string launch_;
   std::optional<base::Error> unplaced_;
   std::optional<int> threads_;        ///< threads for its share of the cores; empty: not shared
   bool crowded_ = false;              ///< on a host: more ranks than CPUs share these
-  std::vector<std::string> hosts_;    ///< by rank
+  std::vector<base::Node> hosts_;     ///< by rank
+  std::vector<std::string> nodes_;    ///< their names, by rank
   std::vector<int> local_;            ///< ranks of this node, by slot of the board
   std::vector<std::string> devices_;  ///< of the ranks of this node; on a host the ranks
 

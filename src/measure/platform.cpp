@@ -97,7 +97,10 @@ base::HostInfo host_info() {
   utsname system{};
   uname(&system);
   const std::string cpu = base::proc_value("/proc/cpuinfo", "model name");
+  std::string boot_id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot_id;
   return {.name = name.data(),
+          .boot_id = boot_id,
           .cpu = cpu.empty() ? "processor" : cpu,
           .cores = base::usable_cpus(),
           .affinity = base::proc_value("/proc/thread-self/status", "Cpus_allowed_list"),
@@ -116,6 +119,11 @@ std::optional<base::Job> job_info() {
       .rank = launch.rank,
       .ranks = launch.ranks,
   };
+  if (!launch.id.empty()) {
+    // A requeued job keeps its id, as do the elements of a job array of LSF.
+    const auto attempt = variable({"SLURM_RESTART_COUNT", "LSB_JOBINDEX"}).value_or("0");
+    job.launch = fmt::format("{}/{}/{}", job.id.value_or("-"), attempt, launch.id);
+  }
   return job.id || job.step || job.rank || job.ranks ? std::optional(job) : std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "report/reports.hpp"
 #include "report/writers.hpp"
+#include "results/read_files.hpp"
 
 namespace overlap::report {
 namespace {
@@ -100,7 +101,7 @@ Table device_table(const Fleet& fleet, const Group& group) {
     table.columns.emplace_back(usual ? std::string(deck::to_string(*key.order)) : figure_text(key),
                                usual ? 0 : 1);
   }
-  table.columns.insert(table.columns.end(), {"verdict", {"file", 5}});
+  table.columns.insert(table.columns.end(), {{"driver", 6}, "verdict", {"file", 5}});
   for (const std::size_t number : group.devices) {
     const Device& device = fleet.devices.at(number);
     std::vector<Cell> cells;
@@ -113,7 +114,8 @@ Table device_table(const Fleet& fleet, const Group& group) {
       }
       cells.emplace_back(medians.empty() ? "-" : fmt::format("{}", fmt::join(medians, " / ")));
     }
-    cells.insert(cells.end(), {results::verdict_of(exit_code_of(device)), device.file});
+    cells.insert(cells.end(), {device.driver.empty() ? "-" : device.driver,
+                               results::verdict_of(exit_code_of(device)), device.file});
     table.add_row(device, std::move(cells));
   }
   return table;
@@ -193,16 +195,6 @@ Table node_table(const Group& group) {
   return table;
 }
 
-Table driver_table(const Fleet& fleet, const Group& group) {
-  Table table{.columns = {"driver", "devices", "which"}};
-  if (group.drivers.size() < 2) return table;
-  for (const results::DriverUse& use : group.drivers) {
-    table.rows.push_back({use.driver.empty() ? "unknown" : use.driver, use.devices.size(),
-                          table.rows.empty() ? "all others" : devices_text(fleet, use.devices)});
-  }
-  return table;
-}
-
 /// A dot per device for each compared figure.
 void add_charts(Blocks& blocks, const Fleet& fleet, const Group& group) {
   if (group.devices.size() < 2) return;
@@ -243,30 +235,20 @@ void add_group(Blocks& blocks, const Fleet& fleet, const Group& group) {
   add(blocks, distribution_table(group), spreads);
   add(blocks, extreme_table(fleet, group), spreads);
   add(blocks, node_table(group));
-  add(blocks, driver_table(fleet, group));
 }
 
-void add_histories(Blocks& blocks, const Fleet& fleet) {
-  std::vector<results::History> histories = fleet.histories;
-  std::ranges::stable_sort(histories, std::ranges::greater{},
-                           [](const auto& history) { return std::abs(history.change()); });
-  DeviceTable table(
-      "drift", {"figure", "phase", "results", {"since", 3}, {"first", 2}, {"last", 1}, "change"});
-  for (const results::History& history : histories) {
-    table.add_row(fleet.devices.at(history.device),
-                  {figure_text(history.key), deck::to_string(history.key.phase), history.results,
-                   history.since.substr(0, 10), value_text(history.first, history.key),
-                   value_text(history.last, history.key), base::format_change(history.change())});
+/// All results of devices with several.
+void add_results(Blocks& blocks, const Fleet& fleet) {
+  DeviceTable table("several results", {"started", "verdict", "file"});
+  for (const Device& device : fleet.devices) {
+    for (const results::DeviceResult& result : device.results) {
+      table.add_row(
+          device, {result.started, results::verdict_of(result.code), base::one_line(result.file)});
+    }
   }
+  if (table.rows.empty()) return;
   add(blocks, std::move(table));
-}
-
-void add_unsteady(Blocks& blocks, const Fleet& fleet) {
-  DeviceTable table("unsteady", {"failed, then passed", "results", "last failed"});
-  for (const results::Unsteady& device : fleet.unsteady) {
-    table.add_row(fleet.devices.at(device.device), {device.times, device.results, device.last});
-  }
-  add(blocks, std::move(table));
+  add(blocks, "Of several results of one device the worst counts.");
 }
 
 /// Why devices did not pass: each reason with all its devices.
@@ -298,7 +280,8 @@ void add_faults(Blocks& blocks, const Fleet& fleet) {
   Table table{.columns = {"missing or broken"}, .most_rows = most_shown};
   for (const JunitCase& fault : faults(fleet)) table.rows.push_back({fault.text});
   add(blocks, std::move(table));
-  if (!fleet.left_out.empty()) blocks.push_back({Text{.lines = fleet.left_out}});
+  if (!fleet.left_out.empty()) add(blocks, results::text_of_left_out(fleet.left_out));
+  if (!fleet.notes.empty()) blocks.push_back({Text{.lines = fleet.notes}});
 }
 
 }  // namespace
@@ -314,7 +297,8 @@ std::vector<JunitCase> faults(const Fleet& fleet) {
     cases.push_back({host, "devices", fail, host + ": " + text_of(missing)});
   }
   for (const results::BrokenFile& file : fleet.broken) {
-    cases.push_back({"files", file.file, error, file.text});
+    const std::string host = file.host.empty() ? "" : " (host " + file.host + ")";
+    cases.push_back({"files", file.file, error, file.text + host});
   }
   return cases;
 }
@@ -331,8 +315,9 @@ static std::string fleet_summary(const Fleet& fleet) {
   const auto mention = [&](auto n, const char* noun, const char* state) {
     if (n > 0) text += fmt::format(", {}{}", base::counted(n, noun), state);
   };
-  mention(fleet.superseded, "older result", " of them");
-  mention(fleet.unsteady.size(), "device", " unsteady");
+  std::size_t several = 0;
+  for (const Device& device : fleet.devices) several += !device.results.empty();
+  mention(several, "device", " with several results");
   mention(fleet.missing.size(), "expected host", " missing");
   std::int64_t missing = 0;
   for (const results::MissingDevices& on_host : fleet.missing_devices) missing += on_host.missing;
@@ -346,8 +331,7 @@ Report fleet_report(const Fleet& fleet) {
   Report report{.title = fmt::format("Fleet: {}", deck::to_string(fleet.verdict()))};
   Blocks& blocks = report.blocks;
   for (const Group& group : fleet.groups) add_group(blocks, fleet, group);
-  add_histories(blocks, fleet);
-  add_unsteady(blocks, fleet);
+  add_results(blocks, fleet);
   add_failed(blocks, fleet);
   add_faults(blocks, fleet);
   add(blocks, fleet_summary(fleet));

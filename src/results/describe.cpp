@@ -42,6 +42,8 @@ void describe(Visitor& v, BuildInfo& build) {
 
 void describe(Visitor& v, HostInfo& host) {
   v("name", host.name, "Host name.", Name());
+  v("boot_id", host.boot_id, "Of its kernel, new with each boot; null: unknown.", TextOrNull(),
+    describe::added);
   v("cpu", host.cpu, "Processor.", Name());
   v("cores", host.cores, "Cores that the process may use.", above_zero);
   v("cpuset", host.affinity, "Their numbers, such as 0-7,16.");
@@ -87,12 +89,15 @@ void describe(Visitor& v, DeviceInfo& device) {
 void describe(Visitor& v, Job& job) {
   v("id", job.id, "Number of the batch job.");
   v("step", job.step, "Its step.");
+  v("launch", job.launch,
+    "Identifies ranks that were started together: with --fleet, or else job, restart count and "
+    "what the launcher adds.",
+    describe::added);
   v("rank", job.rank, "Rank of this process.", from_zero);
   v("ranks", job.ranks, "Ranks that were started together.", above_zero);
 }
 
 void describe(Visitor& v, Placement& placement) {
-  v("launch", placement.launch, "Identifies ranks started together.", describe::added);
   v("local_rank", placement.local_rank, "Rank among those of its node.", from_zero);
   v("local_ranks", placement.local_ranks, "Ranks of its node.", above_zero);
   v("nodes", placement.nodes, "Nodes of the fleet.", above_zero);

@@ -14,6 +14,7 @@
 #include <span>
 #include <tuple>
 
+#include "base/launcher.hpp"
 #include "base/sha256.hpp"
 #include "deck/fields.hpp"
 #include "results/metrics.hpp"
@@ -44,50 +45,84 @@ void add_reasons(const Result& result, Device& device) {
   if (result.interrupted) device.reasons.push_back({interrupted, "interrupted", {}});
 }
 
-/// Adds what the results of one device, oldest first, show together.
-void add_histories(const std::vector<Device>& results, const Member& member, Fleet& fleet) {
-  for (const DeviceFigure& figure : results.back().figures) {
-    if (!is_compared(results.back(), figure.key)) continue;
-    History history{member, figure.key, 0, {}, 0, figure.value.median};
-    for (const Device& result : results) {
-      const DeviceFigure* const found = find(result, figure.key);
-      if (found == nullptr || history.results++ > 0) continue;
-      history.since = result.started;
-      history.first = found->value.median;
-    }
-    if (history.results > 1 && history.first > 0) fleet.histories.push_back(history);
-  }
-  Unsteady unsteady{member, results.back().deck_name, 0, static_cast<int>(results.size()), {}};
-  for (std::size_t i = 0; i + 1 < results.size(); ++i) {
-    if (verdict_of(exit_code_of(results[i])) != Verdict::fail) continue;
-    if (exit_code_of(results[i + 1]) != base::ExitCode::pass) continue;
-    ++unsteady.times;
-    unsteady.last = results[i].started;
-  }
-  if (unsteady.times > 0) fleet.unsteady.push_back(unsteady);
+/// As base::worst(), but a node that fails comes before what says nothing about the hardware.
+base::ExitCode worst_in_fleet(base::ExitCode a, base::ExitCode b) {
+  using enum base::ExitCode;
+  if (a != performance && b != performance) return base::worst(a, b);
+  const base::ExitCode other = a == performance ? b : a;
+  return other == runtime_error || other == precondition ? performance : base::worst(a, b);
 }
 
-/// Moves the newest result of each device and deck into the fleet, sorted by host and slot.
+/// Whether the value is on the worse side of the other.
+bool is_worse(const DeviceFigure& figure, const DeviceFigure& other) {
+  const double value = figure.value.median, than = other.value.median;
+  return deck::row_of(figure.key.metric).better == deck::Better::more ? value < than : value > than;
+}
+
+/// One device of its results: the worst one, with the reasons of all and each figure's worst value.
+Device worst_of(std::vector<Device> results) {
+  std::ranges::sort(results, {}, &Device::file);
+  auto code = base::ExitCode::pass;
+  for (const Device& result : results) code = worst_in_fleet(code, exit_code_of(result));
+  Device device = *std::ranges::find_if(
+      results, [&](const Device& result) { return exit_code_of(result) == code; });
+  if (results.size() == 1) return device;
+  std::map<FigureKey, DeviceFigure> figures;
+  for (const Device& result : results) {
+    device.results.push_back({result.file, result.started, exit_code_of(result)});
+    for (const Reason& reason : result.reasons) {
+      if (std::ranges::find(device.reasons, reason) != device.reasons.end()) continue;
+      device.reasons.push_back(reason);
+    }
+    for (const DeviceFigure& figure : result.figures) {
+      const auto [found, is_new] = figures.emplace(figure.key, figure);
+      if (!is_new && is_worse(figure, found->second)) found->second = figure;
+    }
+  }
+  device.figures.clear();
+  for (const auto& [key, figure] : figures) device.figures.push_back(figure);
+  return device;
+}
+
+/// Devices are alike if they have the same of this.
+auto kind_of(const Device& device) {
+  return std::tuple(device.subject, device.deck_name, device.criteria, device.build);
+}
+
+/// Moves the devices into the fleet, one for all of its results with one deck and build, sorted by
+/// host and slot.
 void add_devices(std::vector<Device> devices, Fleet& fleet) {
-  std::map<std::array<std::string, 4>, std::vector<Device>> by_device;
+  std::map<std::pair<std::string, decltype(kind_of(Device()))>, std::vector<Device>> by_device;
   for (Device& device : devices) {
-    by_device[{device.device(), device.deck_name, device.subject.deck, device.criteria}].push_back(
-        std::move(device));
+    std::vector<Device>& results = by_device[{device.device(), kind_of(device)}];
+    results.push_back(std::move(device));
   }
-  std::map<std::pair<std::array<Natural, 5>, std::string>, std::vector<Device>> sorted;
-  for (auto& [key, results] : by_device) {
-    std::ranges::sort(results, {},
-                      [](const Device& result) { return std::tie(result.started, result.file); });
-    const Device& newest = results.back();
-    const std::array place = {Natural{newest.host}, Natural{newest.slot}, Natural{newest.unit},
-                              Natural{newest.deck_name}, Natural{newest.file}};
-    sorted[{place, key[0] + key[2] + key[3]}] = std::move(results);
+  for (auto& [key, results] : by_device) fleet.devices.push_back(worst_of(std::move(results)));
+  std::ranges::stable_sort(fleet.devices, {}, [](const Device& device) {
+    return std::array{Natural{device.host}, Natural{device.slot}, Natural{device.unit},
+                      Natural{device.deck_name}, Natural{device.file}};
+  });
+}
+
+/// Gives the nodes of a launch that share a name different ones, and says so.
+void tell_nodes_apart(Fleet& fleet) {
+  std::map<std::string, std::vector<Device*>> launches;
+  for (Device& device : fleet.devices) {
+    if (device.job && device.job->launch) launches[*device.job->launch].push_back(&device);
   }
-  for (auto& [key, results] : sorted) {
-    fleet.superseded += results.size() - 1;
-    add_histories(results, {fleet.devices.size(), results.back().host, results.back().unit}, fleet);
-    fleet.devices.push_back(std::move(results.back()));
+  std::set<std::string> notes;
+  for (const auto& [launch, devices] : launches) {
+    std::vector<base::Node> nodes;
+    for (const Device* const device : devices) nodes.emplace_back(device->host, device->boot_id);
+    const std::vector<std::string> names = base::node_names(nodes);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (devices[i]->host == names[i]) continue;
+      notes.insert(fmt::format("{} is another node named {}: their boot ids differ", names[i],
+                               devices[i]->host));
+      devices[i]->host = names[i];
+    }
   }
+  fleet.notes.assign(notes.begin(), notes.end());
 }
 
 /// Adds the start of their identity to the names of decks that have the same.
@@ -140,19 +175,6 @@ void judge_by(const Reference& reference, Device& device) {
     }
   }
   if (!judged) add(base::ExitCode::inconclusive, missing, {});
-}
-
-void add_drivers(const std::vector<Device>& devices, Group& group) {
-  std::map<std::string, std::vector<std::size_t>> by_driver;
-  for (const std::size_t device : group.devices) {
-    by_driver[devices[device].driver].push_back(device);
-  }
-  for (auto& [driver, users] : by_driver) group.drivers.push_back({driver, std::move(users), {}});
-  std::ranges::stable_sort(group.drivers, std::ranges::greater{},
-                           [](const DriverUse& use) { return use.devices.size(); });
-  for (DriverUse& use : std::span(group.drivers).subspan(1)) {
-    for (const std::size_t device : use.devices) use.units.push_back(devices[device].unit);
-  }
 }
 
 void add_distributions(const std::vector<Device>& devices, Group& group) {
@@ -214,13 +236,11 @@ void add_outliers(const Group& group, std::vector<Device>& devices) {
 
 /// Adds the groups of devices that have figures; a slow outlier becomes a reason of its device.
 void add_groups(Fleet& fleet) {
-  std::map<std::tuple<Subject, std::string, std::string, std::string>, std::size_t> numbers;
+  std::map<decltype(kind_of(Device())), std::size_t> numbers;
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
     const Device& device = fleet.devices[i];
     if (device.figures.empty()) continue;
-    const auto [found, is_new] =
-        numbers.emplace(std::tuple(device.subject, device.deck_name, device.criteria, device.build),
-                        fleet.groups.size());
+    const auto [found, is_new] = numbers.emplace(kind_of(device), fleet.groups.size());
     if (is_new) {
       fleet.groups.push_back(
           {.machine = device.subject, .deck_name = device.deck_name, .build = device.build});
@@ -228,7 +248,6 @@ void add_groups(Fleet& fleet) {
     fleet.groups[found->second].devices.push_back(i);
   }
   for (Group& group : fleet.groups) {
-    add_drivers(fleet.devices, group);
     add_distributions(fleet.devices, group);
     add_outliers(group, fleet.devices);
     add_nodes(fleet.devices, group);
@@ -243,6 +262,7 @@ Device device_of(const Result& result) {
   const base::BuildInfo& build = result.machine.build;
   device.build = build.version;
   if (!build.git_sha.empty()) device.build += " " + build.git_sha.substr(0, 12);
+  device.boot_id = result.machine.host.boot_id;
   device.job = result.machine.job;
   device.placement = result.machine.placement;
   const Json& deck = result.deck.resolved;
@@ -280,7 +300,7 @@ base::ExitCode exit_code_of(const Device& device, std::optional<deck::Phase> pha
   auto code = base::ExitCode::pass;
   for (const Reason& reason : device.reasons) {
     const bool counts = !phase || !reason.phase || reason.phase == phase;
-    if (counts) code = base::worst(code, reason.code);
+    if (counts) code = worst_in_fleet(code, reason.code);
   }
   return code;
 }
@@ -334,8 +354,8 @@ base::ExitCode Fleet::exit_code() const {
   auto code =
       broken.empty() && !devices.empty() ? base::ExitCode::pass : base::ExitCode::runtime_error;
   if (!missing.empty() || !missing_devices.empty())
-    code = base::worst(code, base::ExitCode::performance);
-  for (const Device& device : devices) code = base::worst(code, exit_code_of(device));
+    code = worst_in_fleet(code, base::ExitCode::performance);
+  for (const Device& device : devices) code = worst_in_fleet(code, exit_code_of(device));
   return code;
 }
 
@@ -345,13 +365,14 @@ bool Fleet::several_decks() const {
 }
 
 Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected, const Reference* reference) {
+  tell_nodes_apart(fleet);
   add_missing(expected, fleet);
   std::vector<Device> devices = std::exchange(fleet.devices, {});
   tell_decks_apart(devices);
-  add_devices(std::move(devices), fleet);
   if (reference != nullptr) {
-    for (Device& device : fleet.devices) judge_by(*reference, device);
+    for (Device& device : devices) judge_by(*reference, device);
   }
+  add_devices(std::move(devices), fleet);
   add_groups(fleet);
   return fleet;
 }

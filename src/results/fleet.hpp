@@ -26,15 +26,26 @@ struct Reason {
   std::optional<deck::Phase> phase;  ///< empty: every phase
   /// Set for a check whose limit was unknown because the run had no reference for it. Not in files.
   std::optional<FigureKey> undecided = {};
+
+  bool operator==(const Reason&) const = default;
 };
 
-/// The retained part of the result of one device with one deck.
+/// A result among several of one device.
+struct DeviceResult {
+  std::string file, started;
+  base::ExitCode code = base::ExitCode::pass;
+};
+
+/// The retained part of the result of one device with one deck. Of several results the worst
+/// counts: the device has the reasons of all, and of each figure the worst value.
 struct Device : Origin {
   std::string build;                  ///< version and commit of the program
   std::vector<Reason> reasons;        ///< none: PASS
   std::vector<DeviceFigure> figures;  ///< sorted by key
+  std::vector<DeviceResult> results;  ///< by file; empty: there is one
 
   // What merging needs; not in files.
+  std::string boot_id;  ///< of its host; empty: unknown
   std::optional<base::Job> job;
   std::optional<base::Placement> placement;
   std::string criteria;                     ///< hash of the acceptance criteria of the deck
@@ -56,6 +67,7 @@ base::ExitCode exit_code_of(const Device& device, std::optional<deck::Phase> pha
 /// A file that is not a result; `text` names the file and the reason.
 struct BrokenFile {
   std::string file, text;
+  std::string host = {};  ///< as its beginning says; empty: unknown
 };
 
 /// A host that must have results.
@@ -72,6 +84,7 @@ struct MissingDevices {
   /// Numbers of their ranks among all, or else among those of the host, at most `most_ranks`;
   /// empty: unknown.
   std::vector<int> ranks = {}, local_ranks = {};
+  std::string launch = {};  ///< of an unknown host; empty: unknown
 
   bool operator==(const MissingDevices&) const = default;
 };
@@ -113,12 +126,6 @@ inline constexpr double outlier_part = 0.02;
 /// How to Detect and Handle Outliers, 1993) and more than 2 % off. Of `devices` the values count.
 Distribution distribution_of(const FigureKey& key, std::vector<Standing> devices);
 
-struct DriverUse {
-  std::string driver;                ///< empty: unknown
-  std::vector<std::size_t> devices;  ///< indices into Fleet::devices
-  std::vector<std::string> units;    ///< of the devices; empty for the most frequent driver
-};
-
 /// Total throughput of the devices of one node, GB/s.
 struct NodeTotal {
   std::string host;
@@ -135,42 +142,21 @@ struct Group {
   std::string deck_name;
   std::string build;
   std::vector<std::size_t> devices;  ///< indices into Fleet::devices
-  std::vector<DriverUse> drivers;    ///< most frequent first
   std::vector<Distribution> distributions;
   std::vector<NodeTotal> nodes;  ///< nodes with figures of both phases
-};
-
-/// A compared figure of one device over several results.
-struct History : Member {
-  FigureKey key;
-  int results = 0;
-  std::string since;  ///< start of the first result
-  double first = 0, last = 0;
-
-  double change() const { return last / first - 1; }
-};
-
-/// A device that passed after it had failed, without a word of what changed.
-struct Unsteady : Member {
-  std::string deck_name;
-  int times = 0;  ///< how often the next result after a failed one passed
-  int results = 0;
-  std::string last;  ///< start of the last such failed result
 };
 
 /// A fleet file. Until fleet_of() there are the devices of all files, in any order, and what became
 /// of the other files.
 struct Fleet {
   std::size_t files = 0;
-  std::vector<Device> devices;  ///< newest result per device and deck, sorted by host and slot
-  std::size_t superseded = 0;   ///< number of results superseded by a newer one
+  std::vector<Device> devices;  ///< one per device and deck, sorted by host and slot
   std::vector<Group> groups;
-  std::vector<History> histories;
-  std::vector<Unsteady> unsteady;
   std::vector<std::string> missing;             ///< expected hosts without a result
   std::vector<MissingDevices> missing_devices;  ///< of other hosts, sorted
   std::vector<BrokenFile> broken;
-  std::vector<std::string> left_out;  ///< one line per other file of this program
+  std::vector<std::string> left_out;  ///< files of the folders that are no results
+  std::vector<std::string> notes;     ///< nodes that share a name
 
   base::ExitCode exit_code() const;
   Verdict verdict() const { return verdict_of(exit_code()); }
@@ -184,17 +170,17 @@ void describe(describe::Visitor& v, Fleet& fleet);
 /// The text of a fleet file, with one line per device.
 std::string to_json(const Fleet& fleet);
 
-/// Creates the outcome from the newest result of each device and deck. `reference` judges the
-/// figures of each device, in addition to the verdict of its run, and decides checks that the run
-/// left undecided: the figures with a referenced criterion in the deck, or, if the deck has none,
-/// all compared figures. A criterion with a reference but without an entry is inconclusive, as is a
-/// device without such criteria and without any entry. Null: no reference.
+/// Creates the outcome from the results of all devices. `reference` judges the figures of each, in
+/// addition to the verdict of its run, and decides checks that the run left undecided: the figures
+/// with a referenced criterion in the deck, or, if the deck has none, all compared figures. A
+/// criterion with a reference but without an entry is inconclusive, as is a device without such
+/// criteria and without any entry. Null: no reference.
 Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected = {},
                const Reference* reference = nullptr);
 
 /// Part of fleet_of(): finds hosts and devices without a result, from what is expected and from
-/// what all devices announce. Of a launch that lacks a rank, a later one on as many ranks of the
-/// host takes the place.
+/// what the ranks of each launch announce. Ranks that cannot be those of one launch are
+/// inconclusive.
 void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet);
 
 /// Whether devices are compared by this figure, that is, whether it measures their speed: not by

@@ -70,9 +70,15 @@ void describe(Visitor& v, PhaseVerdict& phase) {
   v("verdict", phase.verdict, "The worst of the reasons that concern it.");
 }
 
+void describe(Visitor& v, DeviceResult& result) {
+  v("file", result.file, "Result file.");
+  v("started", result.started, "When the program started, UTC.");
+  describe_code(v, result.code, "Its verdict.");
+}
+
 void describe(Visitor& v, Device& device) {
-  v("file", device.file, "Result file.");
-  v("host", device.host, "Host name.");
+  v("file", device.file, "Result file; of several the worst.");
+  v("host", device.host, "Host name; of nodes of one launch with one name, name#2 and so on.");
   v("uuid", device.unit, "UUID, or else the PCI address, rankN, or the host's name.");
   v("slot", device.slot, "PCI address, or rank; null: unknown.", TextOrNull());
   describe_kind(v, device.subject, device.deck_name, device.build);
@@ -86,7 +92,8 @@ void describe(Visitor& v, Device& device) {
   }
   v("phases", phases, "Verdict of each phase that it took part in.");
   v("reasons", device.reasons, "Why it does not pass, outliers included.");
-  v("figures", device.figures, "Every metric, by phase and order.");
+  v("figures", device.figures, "Every metric, by phase and order; of several results the worst.");
+  v("results", device.results, "All of its results, if there are several.", added);
 }
 
 void describe(Visitor& v, Standing& standing) {
@@ -111,13 +118,6 @@ void describe(Visitor& v, Distribution& figure) {
     "fail, first; needs at least 8 devices.");
 }
 
-void describe(Visitor& v, DriverUse& use) {
-  v("driver", use.driver, "Version of the driver; null: unknown.", TextOrNull());
-  derived(v, "devices", use.devices.size(), "Devices that have it.", above_zero);
-  v("uuids", use.units, "Which; empty for the most frequent driver.");
-  v("numbers", use.devices, "Their places in `devices`, from 0.", from_zero, added);
-}
-
 void describe(Visitor& v, NodeTotal& node) {
   v("host", node.host, "Host name.");
   v("order", node.order, "Issue order.");
@@ -131,27 +131,8 @@ void describe(Visitor& v, Group& group) {
   describe_kind(v, group.machine, group.deck_name, group.build);
   derived(v, "devices", group.devices.size(), "Devices with figures.", above_zero);
   v("numbers", group.devices, "Their places in `devices`, from 0.", from_zero, added);
-  v("drivers", group.drivers, "Drivers, the most frequent first.");
   v("distributions", group.distributions, "Each figure over all devices.");
   v("nodes", group.nodes, "Throughput of each node; only with both phases.");
-}
-
-void describe(Visitor& v, History& history) {
-  describe_member(v, history);
-  describe_key(v, history.key);
-  v("results", history.results, "Results that have the figure.", above_zero);
-  v("since", history.since, "When the first of them started, UTC.");
-  v("first", history.first, "Median in the first of them.");
-  v("last", history.last, "Median in the newest.");
-  derived(v, "change", history.change(), "last / first - 1.");
-}
-
-void describe(Visitor& v, Unsteady& unsteady) {
-  describe_member(v, unsteady);
-  v("deck_name", unsteady.deck_name, "Name of the deck.");
-  v("times", unsteady.times, "How often a result failed and the next one passed.", above_zero);
-  v("results", unsteady.results, "Results of the device with this deck.", above_zero);
-  v("last", unsteady.last, "When the last such failed result started, UTC.");
 }
 
 void describe(Visitor& v, MissingDevices& missing) {
@@ -160,10 +141,12 @@ void describe(Visitor& v, MissingDevices& missing) {
   v("expected", missing.expected, "Of how many.", above_zero);
   v("ranks", missing.ranks, "Their ranks, up to 64; empty: unknown.");
   v("local_ranks", missing.local_ranks, "Their ranks on the host, up to 64.");
+  v("launch", missing.launch, "Launch, where the host is unknown.", TextOrNull(), added);
 }
 
 void describe(Visitor& v, BrokenFile& file) {
   v("file", file.file, "File.");
+  v("host", file.host, "Host, as its beginning says; null: unknown.", TextOrNull(), added);
   v("text", file.text, "Why it is not a valid result.");
 }
 
@@ -173,15 +156,13 @@ namespace {
 void describe_fleet(Visitor& v, Fleet& fleet, std::vector<Device>& devices) {
   describe_schema(v, fleet_schema);
   v("files", fleet.files, "Files that were read.", from_zero);
-  v("superseded", fleet.superseded, "Results of devices and decks with a newer one.", from_zero);
   v("missing_hosts", fleet.missing, "Expected hosts without a result.");
   v("missing_devices", fleet.missing_devices, "Devices without a result of hosts that have some.");
   v("broken_files", fleet.broken, "Files that are not valid results.");
-  v("left_out", fleet.left_out, "Other files of this program, which were skipped, in words.");
+  v("left_out", fleet.left_out, "Files of the folders that are no results.");
+  v("notes", fleet.notes, "Nodes that share a name.", added);
   v("groups", fleet.groups, "Devices of one kind and link, with one deck and build.");
-  v("history", fleet.histories, "Figures of devices with several results.");
-  v("unsteady", fleet.unsteady, "Devices that passed after they had failed.");
-  v("devices", devices, "The newest result of each device and deck, by host.");
+  v("devices", devices, "One per device and deck, by host.");
   base::ExitCode code = fleet.exit_code();
   describe_code(v, code, "The worst of all devices, missing hosts and devices, and broken files.");
 }

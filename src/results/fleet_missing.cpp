@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <ranges>
 #include <set>
 
 #include "base/units.hpp"
@@ -13,25 +12,38 @@
 namespace overlap::results {
 namespace {
 
+/// The name of a host without case and without the number of its node, as lists may spell it.
+std::string spelled(std::string name) {
+  name.resize(std::min(name.find('#'), name.size()));
+  for (char& letter : name) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return name;
+}
+
 /// The name of a host without its domain.
 std::string label(const std::string& name) { return name.substr(0, name.find('.')); }
 
-using Names = std::set<std::string>;
-
-/// The ranks of one launch that have a result with one deck.
+/// What the ranks of one launch announce, and which have a result with one deck.
 struct Launch {
   struct Node {
     int local_ranks = 0;  ///< as announced; 0: not
-    Names devices;
+    std::set<std::string> devices;
     std::set<int> ranks, ranks_of_node;
+
+    /// One per rank, unless ranks share a device.
+    int found() const { return static_cast<int>(std::min(devices.size(), ranks.size())); }
   };
-  std::string started;
+  std::string id;  ///< empty: unknown
   int ranks = 0;
+  std::map<int, std::string> files;   ///< by rank
   std::map<std::string, Node> nodes;  ///< by host
+  std::vector<Device*> devices;
+  std::set<std::string> doubts;  ///< why these cannot be the ranks of one launch
 };
 
 /// The first numbers below `count` that were not found.
-std::vector<int> numbers_without(int count, const std::set<int>& found) {
+std::vector<int> numbers_without(int count, const auto& found) {
   std::vector<int> numbers;
   for (int number = 0; number < count && numbers.size() < most_ranks; ++number) {
     if (!found.contains(number)) numbers.push_back(number);
@@ -41,60 +53,60 @@ std::vector<int> numbers_without(int count, const std::set<int>& found) {
 
 std::vector<MissingDevices> missing_of(const Launch& launch) {
   std::vector<MissingDevices> missing;
-  std::set<int> found;
   std::int64_t others = launch.ranks;
   for (const auto& [host, node] : launch.nodes) {
-    found.insert(node.ranks.begin(), node.ranks.end());
-    const auto devices = static_cast<int>(node.devices.size());
-    others -= node.local_ranks > 0 ? node.local_ranks : std::ssize(node.ranks);
-    if (devices >= node.local_ranks) continue;
+    others -= std::max(node.local_ranks, node.found());
+    if (node.found() >= node.local_ranks) continue;
     missing.push_back({.host = host,
-                       .missing = node.local_ranks - devices,
+                       .missing = node.local_ranks - node.found(),
                        .expected = node.local_ranks,
                        .local_ranks = numbers_without(node.local_ranks, node.ranks_of_node)});
   }
-  if (others > 0) missing.push_back({.host = "", .missing = others, .expected = launch.ranks});
+  if (others > 0) {
+    missing.push_back(
+        {.host = "", .missing = others, .expected = launch.ranks, .launch = launch.id});
+  }
   // Of several, whose rank is whose is not known.
-  if (missing.size() == 1) missing[0].ranks = numbers_without(launch.ranks, found);
+  if (missing.size() == 1) missing[0].ranks = numbers_without(launch.ranks, launch.files);
   return missing;
 }
 
-/// The launches with one deck, by id, ranks and, where it has only one node, host.
-using Launches = std::map<std::array<std::string, 3>, Launch>;
-
-/// Whether a later launch found as many ranks on the host, or on one of the hosts.
-bool is_superseded(const MissingDevices& missing, const Launch& launch, const Launches& launches) {
-  const bool unknown = missing.host.empty();
-  return std::ranges::any_of(launches | std::views::values, [&](const Launch& other) {
-    if (other.started <= launch.started) return false;
-    return std::ranges::any_of(other.nodes, [&](const auto& node) {
-      const bool again = unknown ? launch.nodes.contains(node.first) : missing.host == node.first;
-      return again && (unknown ? other.ranks : node.second.local_ranks) >= missing.expected;
-    });
-  });
+/// Adds a rank, and why it cannot be one of the launch.
+void add_rank(Device& device, Launch& launch) {
+  const int rank = *device.job->rank, ranks = *device.job->ranks;
+  const auto [found, is_new] = launch.files.emplace(rank, device.file);
+  if (launch.id.empty()) {
+    launch.doubts.insert(
+        "unknown launch: its launcher does not tell it from others, so its ranks may be those of "
+        "several; give --fleet");
+  } else if (!is_new) {
+    launch.doubts.insert(fmt::format("launch {}: found rank {} in {} and in {}", launch.id, rank,
+                                     found->second, device.file));
+  } else if (launch.ranks > 0 && launch.ranks != ranks) {
+    launch.doubts.insert(
+        fmt::format("launch {}: found ranks of {} and of {}", launch.id, launch.ranks, ranks));
+  }
+  launch.ranks = std::max(launch.ranks, ranks);
+  launch.devices.push_back(&device);
+  Launch::Node& node = launch.nodes[device.host];
+  node.devices.insert(device.device());
+  node.ranks.insert(rank);
+  if (!device.placement) return;
+  node.local_ranks = std::max(node.local_ranks, device.placement->local_ranks);
+  node.ranks_of_node.insert(device.placement->local_rank);
 }
 
-std::map<std::array<std::string, 3>, Launches> launches_by_deck(
-    const std::vector<Device>& devices) {
-  std::map<std::array<std::string, 3>, Launches> by_deck;
-  for (const Device& device : devices) {
-    const auto [id, step, rank, ranks] = device.job.value_or(base::Job());
-    if (!rank || ranks.value_or(1) == 1) continue;
-    const base::Placement placement = device.placement.value_or(base::Placement());
-    const int local_ranks = device.placement ? placement.local_ranks : 0;
-    const bool one_node = *ranks <= local_ranks;
-    Launch& launch = by_deck[{device.deck_name, device.subject.deck, device.criteria}]
-                            [{id.value_or("") + " " + step.value_or("") + " " + placement.launch,
-                              std::to_string(*ranks), one_node ? device.host : ""}];
-    launch.started = std::max(launch.started, device.started);
-    launch.ranks = *ranks;
-    Launch::Node& node = launch.nodes[device.host];
-    node.local_ranks = std::max(node.local_ranks, local_ranks);
-    node.devices.insert(device.device());
-    node.ranks.insert(*rank);
-    node.ranks_of_node.insert(placement.local_rank);
+/// The launches of several ranks with each deck, by deck and launch.
+std::map<std::array<std::string, 4>, Launch> launches_of(std::vector<Device>& devices) {
+  std::map<std::array<std::string, 4>, Launch> launches;
+  for (Device& device : devices) {
+    if (!device.job || !device.job->rank || device.job->ranks.value_or(1) == 1) continue;
+    const std::string id = device.job->launch.value_or("");
+    Launch& launch = launches[{device.deck_name, device.subject.deck, device.criteria, id}];
+    launch.id = id;
+    add_rank(device, launch);
   }
-  return by_deck;
+  return launches;
 }
 
 }  // namespace
@@ -102,8 +114,9 @@ std::map<std::array<std::string, 3>, Launches> launches_by_deck(
 std::string text_of(const MissingDevices& missing) {
   const bool global = !missing.ranks.empty();
   const std::vector<int>& ranks = global ? missing.ranks : missing.local_ranks;
-  const std::string count = fmt::format("{} of {} without a result", missing.missing,
-                                        base::counted(missing.expected, "device"));
+  const std::string count = fmt::format(
+      "{} of {}{} without a result", missing.missing, base::counted(missing.expected, "device"),
+      missing.launch.empty() ? "" : " of launch " + missing.launch);
   if (ranks.empty()) return count;
   return fmt::format("{}: {}rank{} {}{}", count, global ? "" : "local ",
                      ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
@@ -112,36 +125,40 @@ std::string text_of(const MissingDevices& missing) {
 
 void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
   std::map<std::pair<Natural, std::string>, MissingDevices> by_place;  // by host, else by launch
-  const auto add = [&](MissingDevices missing, const std::string& launch) {
-    MissingDevices& largest = by_place[{Natural{missing.host}, missing.host.empty() ? launch : ""}];
+  const auto add = [&](MissingDevices missing) {
+    MissingDevices& largest = by_place[{Natural{missing.host}, missing.launch}];
     if (largest.missing < missing.missing) largest = std::move(missing);
   };
-  for (const auto& [deck, launches] : launches_by_deck(fleet.devices)) {
-    for (const auto& [key, launch] : launches) {
-      for (const MissingDevices& missing : missing_of(launch)) {
-        if (!is_superseded(missing, launch, launches)) add(missing, key[0] + "\n" + key[1]);
+  for (const auto& [key, launch] : launches_of(fleet.devices)) {
+    for (MissingDevices& missing : missing_of(launch)) add(std::move(missing));
+    for (Device* const device : launch.devices) {
+      for (const std::string& doubt : launch.doubts) {
+        device->reasons.push_back({base::ExitCode::inconclusive, doubt, {}});
       }
     }
   }
-  std::map<std::string, std::map<std::string, Names>> hosts;  // by label
+  std::map<std::string, std::map<std::string, std::set<std::string>>> hosts;  // by label
   for (const Device& device : fleet.devices) {
-    hosts[label(device.host)][device.host].insert(device.device());
+    hosts[label(spelled(device.host))][device.host].insert(device.device());
   }
   for (const auto& [name, count] : expected) {
-    const auto denotes = [&, &wanted = name](const auto& host) {
-      return wanted == host.first || wanted == label(wanted) || host.first == label(host.first);
-    };
-    const auto& alike = hosts[label(name)];
-    const auto found = std::ranges::find_if(alike, denotes);
-    if (found != alike.end()) {
-      const auto missing = count - std::ssize(found->second);
-      add({.host = found->first, .missing = missing, .expected = count}, "");
+    const std::string wanted = spelled(name);
+    std::string found;
+    std::int64_t devices = 0;
+    for (const auto& [name_found, of_host] : hosts[label(wanted)]) {
+      const std::string host = spelled(name_found);
+      if (wanted != host && wanted != label(wanted) && host != label(host)) continue;
+      found = name_found;
+      devices += std::ssize(of_host);
+    }
+    if (devices > 0) {
+      add({.host = found, .missing = count - devices, .expected = count});
     } else if (std::ranges::find(fleet.missing, name) == fleet.missing.end()) {
       fleet.missing.push_back(name);
     }
   }
-  for (const auto& [place, missing] : by_place) {
-    if (missing.missing > 0) fleet.missing_devices.push_back(missing);
+  for (auto& [place, missing] : by_place) {
+    if (missing.missing > 0) fleet.missing_devices.push_back(std::move(missing));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "results/read_files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -223,73 +224,78 @@ std::vector<Device> devices_in(const describe::Document& document) {
   return devices;
 }
 
+/// The host that the beginning of a result file names; empty: none.
+std::string host_in(const std::string& text) {
+  static const std::regex host(R"re("host"\s*:\s*\{\s*"name"\s*:\s*"([^"\\]+)")re");
+  constexpr std::ptrdiff_t most_bytes = 1 << 16;
+  const auto end = text.begin() + std::min<std::ptrdiff_t>(std::ssize(text), most_bytes);
+  std::smatch found;
+  return std::regex_search(text.begin(), end, found, host) ? found.str(1) : "";
+}
+
 /// The devices of one file, or what else became of it.
 Fleet reading_of(const SourceFile& file) {
   Fleet reading;
+  std::string text;
   try {
-    const describe::Document document = parsed(file.path, content_of(file.path));
+    text = content_of(file.path);
+    const describe::Document document = parsed(file.path, text);
     const std::string schema = file.named ? "" : other_schema(document);
     if (schema.empty()) {
       reading.devices = devices_in(document);
     } else {
-      reading.left_out.push_back(
-          base::one_line(fmt::format("{}: {}, not a result file; skipped", file.path, schema)));
+      reading.left_out.push_back(file.path);
     }
   } catch (const base::Error& error) {
-    reading.broken.push_back({file.path, error.what()});
+    reading.broken.push_back({file.path, error.what(), host_in(text)});
   }
   return reading;
 }
 
-/// The files *.json of a folder, by name. Throws where it cannot be read, or if there is none.
+bool is_json(const std::string& file) { return file.ends_with(".json"); }
+
+/// The files of a folder and its subfolders, by name. Throws where a folder cannot be read, or if
+/// there is no file *.json.
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_symlink() || !entry.is_directory()) files.push_back(entry.path().string());
   }
-  if (files.empty()) {
+  if (std::ranges::none_of(files, is_json)) {
     fail(folder + ": found no file *.json; allowed: a folder with result files");
   }
   std::ranges::sort(files);
   return files;
 }
 
-/// Labels of letters, digits and inner hyphens between dots (RFC 1123, section 2.1).
-bool is_host_name(const std::string& name) {
-  constexpr std::size_t most = 253;
-  if (name.size() > most) return false;
-  static const std::regex labels(
-      "[0-9A-Za-z]([-0-9A-Za-z]{0,61}[0-9A-Za-z])?"
-      "(\\.[0-9A-Za-z]([-0-9A-Za-z]{0,61}[0-9A-Za-z])?)*");
-  return std::regex_match(name, labels);
-}
-
-std::optional<ExpectedHost> parse_host(const std::string& word) {
-  constexpr int most_devices = 1024;
-  const std::size_t colon = word.find(':');
-  ExpectedHost host{.name = word.substr(0, colon)};
-  if (!is_host_name(host.name)) return {};
-  if (colon == std::string::npos) return host;
-  const auto devices = base::parse_count(word.substr(colon + 1));
-  if (!devices || *devices < 1 || *devices > most_devices) return {};
-  host.devices = static_cast<int>(*devices);
-  return host;
-}
-
 }  // namespace
 
-std::vector<SourceFile> source_files(const std::vector<std::string>& files_or_folders) {
-  std::vector<SourceFile> files;
+Sources source_files(const std::vector<std::string>& files_or_folders) {
+  Sources sources;
   std::set<std::string> seen;
   for (const std::string& path : files_or_folders) {
     std::error_code unknown;
     const bool named = !std::filesystem::is_directory(path, unknown);
     for (std::string& file : named ? std::vector{path} : files_in(path)) {
       const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
-      if (seen.insert(place.string()).second) files.push_back({std::move(file), named});
+      if (!seen.insert(place.string()).second) continue;
+      if (named || (is_json(file) && !std::filesystem::is_directory(file, unknown))) {
+        sources.files.push_back({std::move(file), named});
+      } else {
+        sources.others.push_back(std::move(file));
+      }
     }
   }
-  return files;
+  return sources;
+}
+
+std::string text_of_left_out(const std::vector<std::string>& files) {
+  constexpr std::size_t most = 8;
+  const auto named = std::span(files).first(std::min(files.size(), most));
+  std::string text = fmt::format("skipped {}, no result: {}", base::counted(files.size(), "file"),
+                                 fmt::join(named, ", "));
+  if (files.size() > most) text += fmt::format(" and {} more", files.size() - most);
+  return base::one_line(text);
 }
 
 bool is_left_out(const SourceFile& file) {
@@ -318,7 +324,7 @@ std::vector<Result> measured_results(const std::string& file, const std::string&
 
 std::vector<Result> read_measured(const std::vector<std::string>& files_or_folders, Extent extent) {
   std::vector<Result> results;
-  for (const SourceFile& file : source_files(files_or_folders)) {
+  for (const SourceFile& file : source_files(files_or_folders).files) {
     base::check_interrupt();
     const describe::Document document = parsed(file.path, content_of(file.path), extent);
     if (!file.named && !other_schema(document).empty()) continue;
@@ -334,7 +340,8 @@ std::vector<Device> devices_of(const std::string& file, const std::string& text)
   return devices_in(parsed(file, text));
 }
 
-Fleet read_devices(const std::vector<SourceFile>& files) {
+Fleet read_devices(const Sources& sources) {
+  const std::vector<SourceFile>& files = sources.files;
   std::vector<Fleet> readings(files.size());
   const auto read = [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
@@ -344,7 +351,7 @@ Fleet read_devices(const std::vector<SourceFile>& files) {
   };
   constexpr std::int64_t least_files = 16;  // of a thread
   base::parallel_for(static_cast<std::int64_t>(files.size()), read, least_files);
-  Fleet fleet{.files = files.size()};
+  Fleet fleet{.files = files.size(), .left_out = sources.others};
   for (Fleet& reading : readings) {
     std::ranges::move(reading.devices, std::back_inserter(fleet.devices));
     std::ranges::move(reading.broken, std::back_inserter(fleet.broken));
@@ -366,6 +373,12 @@ Content read_content(const std::string& file) {
 }
 
 std::vector<ExpectedHost> read_hosts(const std::string& file) {
+  // A name as gethostname() returns it, without signs that only lists have. LSF writes `8*node7`
+  // and `node7 8`.
+  static const std::regex entry(
+      R"(\s*(?:([0-9]+)\*)?([0-9A-Za-z_][-.0-9A-Za-z_]*)(?:(:|\s+)([0-9]+))?\s*)");
+  constexpr std::size_t most_columns = 400;
+  constexpr int most_devices = 1024;
   std::vector<ExpectedHost> hosts;
   constexpr std::size_t most_bytes = std::size_t{1} << 26;
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
@@ -377,20 +390,23 @@ std::vector<ExpectedHost> read_hosts(const std::string& file) {
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    std::istringstream words(line.substr(0, line.find('#')));
-    words.exceptions(std::ios::badbit);
-    for (std::string word; words >> word;) {
-      if (const auto host = parse_host(word)) {
-        hosts.push_back(*host);
-        continue;
-      }
-      throw base::Error(
-          base::ExitCode::usage,
-          fmt::format("{}:{}: found {}; allowed: host names, one or several per line, as "
-                      "`scontrol show hostnames` prints them, each alone or with the number of its "
-                      "devices, such as node7:8",
-                      file, number, describe::quoted(word.substr(0, 400))));
+    line.resize(std::min(line.find('#'), line.size()));
+    if (line.find_first_not_of(" \t\r\v\f") == std::string::npos) continue;
+    std::smatch found;
+    const bool is_host = line.size() <= most_columns && std::regex_match(line, found, entry);
+    const std::string count = is_host ? found.str(1) + found.str(4) : "0";
+    const auto devices = count.empty() ? 1 : base::parse_count(count).value_or(0);
+    const bool is_lsf = is_host && !count.empty() && found.str(3) != ":";
+    if (!is_lsf && devices >= 1 && devices <= most_devices) {
+      hosts.push_back({found.str(2), static_cast<int>(devices)});
+      continue;
     }
+    throw base::Error(
+        base::ExitCode::usage,
+        fmt::format("{}:{}: found {}; allowed: one host per line, as `scontrol show hostnames` "
+                    "prints them, alone or with the number of its devices, such as node7:8{}",
+                    file, number, describe::quoted(line.substr(0, most_columns)),
+                    is_lsf ? fmt::format("; did you mean {}:{}?", found.str(2), count) : ""));
   }
   if (hosts.empty()) {
     throw base::Error(base::ExitCode::usage, file + ": found no host; allowed: host names");

@@ -16,9 +16,18 @@ struct SourceFile {
   bool named = false;  ///< given by its own name, not through its folder
 };
 
-/// The given files and all *.json files of given folders, each once, folders sorted by name. Throws
-/// base::Error for a folder that cannot be read or has no such file.
-std::vector<SourceFile> source_files(const std::vector<std::string>& files_or_folders);
+/// The files that the arguments of a command stand for.
+struct Sources {
+  std::vector<SourceFile> files;
+  std::vector<std::string> others;  ///< in the folders: no *.json, or folders by symbolic links
+};
+
+/// The given files and all *.json files of given folders and their subfolders, each once, folders
+/// sorted by name. Throws base::Error for a folder that cannot be read or has no such file.
+Sources source_files(const std::vector<std::string>& files_or_folders);
+
+/// "skipped 2 files, no result: a.txt, b.csv"; `files` is not empty.
+std::string text_of_left_out(const std::vector<std::string>& files);
 
 /// Whether to ignore a file: found through a folder, and another kind of file of this program.
 bool is_left_out(const SourceFile& file);
@@ -42,14 +51,14 @@ std::vector<Device> devices_of(const std::string& file, const std::string& text)
 
 /// Reads the devices of all files in parallel; keeps nothing else in memory. Lists files that are
 /// not results as broken, and ignored files with a line each.
-Fleet read_devices(const std::vector<SourceFile>& files);
+Fleet read_devices(const Sources& sources);
 
 /// What a file of this program holds. Throws base::Error with file and field in one line.
 using Content = std::variant<std::vector<Result>, Fleet, Comparisons>;
 Content read_content(const std::string& file);
 
-/// `host` or `host:devices` from a file, separated by blanks or line breaks; `#` starts a comment.
-/// Throws base::Error{usage} for anything that is no host name, and for an empty list.
+/// `host` or `host:devices` from each line of a file; `#` starts a comment. Throws
+/// base::Error{usage} for anything else, and for an empty list.
 std::vector<ExpectedHost> read_hosts(const std::string& file);
 
 }  // namespace overlap::results

@@ -346,20 +346,22 @@ class ResultFile(TestCase):
 
     def test_the_job_is_that_of_the_launcher(self):
         """Variables of a launcher, and what the file has of them."""
-        nothing = dict.fromkeys(("id", "step", "rank", "ranks"))
+        nothing = dict.fromkeys(("id", "step", "launch", "rank", "ranks"))
         slurm = {"SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4"}
-        pals = {"PALS_RANKID": "1", "PALS_LOCAL_RANKID": "1", "PMIX_RANK": "1"}
-        openmpi = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
+        pals = {"PALS_APID": "a1", "PALS_RANKID": "1", "PALS_LOCAL_RANKID": "1", "PMIX_RANK": "1"}
+        openmpi = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "p1"}
         launchers = re.compile("SLURM|OMPI|PMI|PBS|LSB|PALS|FLUX|MV2|JSM")
         alone = {name: value for name, value in os.environ.items() if not launchers.match(name)}
         for variables, job in (
             ({}, None),
-            (slurm, {"id": "77", "step": "0", "rank": 3, "ranks": 4}),
-            (openmpi, nothing | {"rank": 1, "ranks": 2}),
-            (slurm | openmpi, {"id": "77", "step": "0", "rank": 1, "ranks": 2}),
+            (slurm, {"id": "77", "step": "0", "launch": "77/0/0", "rank": 3, "ranks": 4}),
+            (slurm | {"SLURM_RESTART_COUNT": "2"}, {"id": "77", "step": "0", "launch": "77/2/0", "rank": 3, "ranks": 4}),
+            (openmpi, nothing | {"launch": "-/0/p1", "rank": 1, "ranks": 2}),
+            (slurm | openmpi, {"id": "77", "step": "0", "launch": "77/0/p1", "rank": 1, "ranks": 2}),
             ({"PMI_RANK": "5", "PMI_SIZE": "6"}, nothing | {"rank": 5, "ranks": 6}),
-            (pals, nothing | {"rank": 1}),
-            ({"FLUX_JOB_ID": "f1", "FLUX_TASK_RANK": "2", "FLUX_JOB_SIZE": "3"}, nothing | {"id": "f1", "rank": 2, "ranks": 3}),
+            (pals, nothing | {"launch": "-/0/a1", "rank": 1}),
+            ({"FLUX_JOB_ID": "f1", "FLUX_TASK_RANK": "2", "FLUX_JOB_SIZE": "3"},
+             nothing | {"id": "f1", "launch": "f1/0/f1", "rank": 2, "ranks": 3}),
         ):
             with self.subTest(**variables):
                 own = self.folder / "{rank}.json"
@@ -411,8 +413,8 @@ def replace(node, change):
 
 
 # Fields that files of earlier versions lack.
-ADDED = {"after", "array", "asked_numa_node", "blocking", "bytes", "d2h_bytes", "duplex_d2h_rate", "duplex_d2h_s",
-         "duplex_h2d_rate", "duplex_h2d_s", "h2d_bytes", "health_series", "layout", "mark", "numa_node", "points", "predicted_for", "untraced"}
+ADDED = {"after", "array", "asked_numa_node", "blocking", "boot_id", "bytes", "d2h_bytes", "duplex_d2h_rate", "duplex_d2h_s",
+         "duplex_h2d_rate", "duplex_h2d_s", "h2d_bytes", "health_series", "launch", "layout", "mark", "numa_node", "points", "predicted_for", "untraced"}
 
 
 class Schema(TestCase):

@@ -17,7 +17,7 @@ def ranks(count, **more):
     return {**os.environ, "OMPI_COMM_WORLD_SIZE": str(count), "OMPI_COMM_WORLD_RANK": "1", **more}
 
 
-# Rows of the table of launchers in docs/fleet.md: a name, and variables for rank, size and both on the node.
+# Rows of the table of launchers in docs/fleet.md: a name, and variables for rank, size, both on the node and the launch.
 LAUNCHERS = [[cell.strip(" `") for cell in line.strip("|").split("|")]
              for line in re.search(r"(?m)^\| launcher \|.*\n.*\n((?:\|.*\n)+)", (SOURCE / "docs/fleet.md").read_text())[1].splitlines()]
 VARIABLES = {variable for row in LAUNCHERS for variable in row[1:] if variable}
@@ -34,7 +34,7 @@ class Launchers(TestCase):
         processes = [
             subprocess.Popen([MINIAPP, deck, "--quiet", "--device=host", *map(str, options)], stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True,
-                             env=ALONE | {name: value for name, value in zip(row, (str(rank), "2", str(rank), "2")) if name})
+                             env=ALONE | {name: value for name, value in zip(row, (str(rank), "2", str(rank), "2", "78")) if name})
             for rank in (0, 1)
         ]
         errors = [process.communicate(timeout=60)[1] for process in processes]
@@ -48,6 +48,7 @@ class Launchers(TestCase):
                 for rank in (0, 1):
                     result = json.loads((self.folder / f"p-{rank}.json").read_text())
                     self.assertEqual((result["job"]["rank"], result["job"]["ranks"]), (rank, 2 if row[1] else None))
+                    self.assertEqual((result["job"]["launch"] or "").endswith("/0/78"), row[4] != "")
                 self.assertEqual(self.files(), ["p-0.json", "p-1.json", "small.yaml"])
 
     def test_one_file_is_written_by_one_rank_at_most(self):

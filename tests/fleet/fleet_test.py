@@ -184,10 +184,37 @@ class Verdict(Case):
     def test_both_phases_are_measured(self):
         self.assert_ends(self.fleet(SMALL + HEALTHY.format("alone, together")), "PASS", 0)
         self.assert_results(range(RANKS), "PASS", 0)
-        self.assertEqual(len({self.result(rank)["placement"]["launch"] for rank in range(RANKS)}), 1)
+        self.assertEqual(len({self.result(rank)["job"]["launch"] for rank in range(RANKS)}), 1)
         for rank in range(RANKS):
             phases = {run["phase"] for run in self.result(rank)["runs"]}
             self.assertEqual(phases, set(PHASES))
+
+    @unittest.skipIf(subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode, "needs mount namespaces")
+    def test_nodes_with_one_name(self):
+        """Told apart by their boot ids, they share no memory."""
+        boot_id = "/proc/sys/kernel/random/boot_id"
+        script = self.folder / "node.sh"
+        script.write_text(f"""#!/bin/sh
+rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}
+echo "boot-$((rank / 2))" >boot-$rank
+exec unshare -m sh -c 'mount --bind boot-'$rank' {boot_id} && exec "$0" "$@"' '{MINIAPP}' "$@"
+""")
+        started = self.mpirun("sh", script, "--fleet", self.deck(SMALL + HEALTHY.format("alone, together")), "--quiet",
+                              "--device=host", "--json=rank-{rank}.json", "--json=fleet.json")
+        self.assert_ends(started, "PASS", 0)
+        for rank in range(RANKS):
+            result = self.result(rank)
+            self.assertEqual(result["host"]["boot_id"], f"boot-{rank // 2}")
+            placement = result["placement"]
+            self.assertEqual((placement["nodes"], placement["local_ranks"], placement["local_rank"]), (2, 2, rank % 2))
+        hosts = {device["uuid"]: device["host"] for device in self.fleet_file()["devices"]}
+        self.assertEqual(hosts, {f"rank{rank}": f"{HOST}#2" if rank > 1 else HOST for rank in range(RANKS)})
+        self.assertEqual(len(self.fleet_file()["notes"]), 1)
+        files = [self.folder / f"rank-{rank}.json" for rank in range(RANKS)]
+        self.assert_clean(run("merge", *files))
+        done = run("merge", *files[:-1])
+        self.assert_clean(done, 5)
+        self.assertRegex(done.stdout, rf"(?m)^{HOST}#2: 1 of 2 devices without a result: rank 3$")
 
     def test_each_deck_has_its_file(self):
         other = self.folder / "other.yaml"

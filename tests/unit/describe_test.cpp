@@ -183,7 +183,7 @@ TEST(Describe, JsonErrorsNameFileAndPath) {
   EXPECT_EQ(complaint(base::ExitCode::runtime_error, [] { from_json("[1]"); }),
             "toy.json: result file: found a list; allowed: a map");
   EXPECT_EQ(complaint(base::ExitCode::runtime_error, [] { from_json(""); }),
-            "toy.json:1:1: found no valid JSON; allowed: a result file");
+            "toy.json:1:1: found no valid JSON: the file is cut short; allowed: a result file");
 }
 
 TEST(Describe, ReadsYaml) {

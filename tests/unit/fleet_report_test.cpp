@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -22,13 +23,14 @@ using deck::Order;
 using deck::Phase;
 using nlohmann::json;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
 constexpr FigureKey throughput{Phase::alone, Order::by_engine, Metric::throughput};
 
 /// A result file of two orders, as the program writes it.
-json file() {
+std::string file_text() {
   Result result = result_of(part_of({run_of(Order::sequential, {1.9, 2, 2.1, 2, 2, 2}),
                                      run_of(Order::by_engine, {1, 1, 1, 1.25, 1, 0.8})}));
   result.deck.identity = "abc";
@@ -39,8 +41,10 @@ json file() {
                                            .pcie_gen = 5,
                                            .pcie_width = 16,
                                            .driver = "580.1"};
-  return json::parse(to_json(std::vector{result}));
+  return to_json(std::vector{result});
 }
+
+json file() { return json::parse(file_text()); }
 
 Device device(const json& found = file()) { return devices_of("a.json", found.dump()).at(0); }
 
@@ -132,15 +136,23 @@ TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   const std::string fleet = folder.write("c.json", R"({"schema": "overlap-fleet/1"})");
   folder.write("d.txt", "no");
   folder.write("e.json", "{}");
+  std::filesystem::create_directories(folder.path() + "/101/again");
+  std::filesystem::create_directory_symlink(folder.path(), folder.path() + "/101/above");
+  folder.write("101/again/f.json", file().dump());
+  folder.write("101/g.json.gz", "no");
   const Fleet input = read_devices(source_files({folder.path(), good}));
-  EXPECT_EQ(input.files, 4U);
-  EXPECT_EQ(input.devices.size(), 1U);
+  EXPECT_EQ(input.files, 5U);
+  EXPECT_EQ(input.devices.size(), 2U);
   ASSERT_EQ(input.broken.size(), 2U);
-  EXPECT_THAT(input.broken[0].text, HasSubstr("b.json:1:10: found no valid JSON"));
-  EXPECT_THAT(input.left_out,
-              ElementsAre(HasSubstr("c.json: overlap-fleet/1, not a result file; skipped")));
+  EXPECT_THAT(input.broken[0].text,
+              HasSubstr("b.json:1:10: found no valid JSON: the file is cut short; allowed: "));
+  EXPECT_THAT(input.left_out, ElementsAre(EndsWith("/101/above"), EndsWith("/101/g.json.gz"),
+                                          EndsWith("/d.txt"), EndsWith("/c.json")));
+  EXPECT_THAT(text_of_left_out({"a", "b"}), "skipped 2 files, no result: a, b");
+  EXPECT_THAT(text_of_left_out(std::vector<std::string>(12, "a")), EndsWith(", a and 4 more"));
   EXPECT_EQ(read_devices(source_files({fleet})).broken.size(), 1U);  // by its own name
   EXPECT_EQ(read_measured({folder.path() + "/a.json", good}).size(), 1U);
+  EXPECT_EQ(read_measured({folder.path() + "/101"}).size(), 1U);
 }
 
 TEST(Hosts, AreReadFromAFile) {
@@ -152,12 +164,21 @@ TEST(Hosts, AreReadFromAFile) {
     }
     return all;
   };
-  EXPECT_THAT(hosts("n1 n2\r\n# none\n\nn3:8 # last\n0-a.b--c.9:1024"),
+  EXPECT_THAT(hosts("n1\n n2\r\n# none\n\nn3:8 # last\n0-a.b--c.9:1024\n_GPU_node_01\n"),
               ElementsAre(std::pair("n1", 1), std::pair("n2", 1), std::pair("n3", 8),
-                          std::pair("0-a.b--c.9", 1024)));
+                          std::pair("0-a.b--c.9", 1024), std::pair("_GPU_node_01", 1)));
   EXPECT_THROW(hosts("# none\n"), base::Error);
-  for (const char* const word : {"n_1", "-n1", "n1:", "n1:0", "n1:x", "n1:1025", ":8"}) {
-    EXPECT_THROW(hosts(std::string("n1 ") + word), base::Error) << word;
+  for (const char* const word :
+       {"-n1", "n1:", "n1:0", "n1:x", "n1:1025", ":8", "n1 n2", "n[1-4]"}) {
+    EXPECT_THROW(hosts(std::string("n1\n") + word), base::Error) << word;
+  }
+  for (const char* const line : {"gpu-a 2", "2*gpu-a"}) {
+    try {
+      hosts(line);
+      ADD_FAILURE() << line;
+    } catch (const base::Error& error) {
+      EXPECT_THAT(error.what(), EndsWith("; did you mean gpu-a:2?"));
+    }
   }
 }
 
@@ -175,7 +196,7 @@ Fleet planted(int devices = 9) {
     }
   }
   input.broken = {{"x.json", "x.json: found <nothing>"}};
-  input.left_out = {"y.json: overlap-fleet/1, not a result file; skipped"};
+  input.left_out = {"y.json"};
   return fleet_of(std::move(input), {{"n1"}, {"n2"}, {"n3", 5}, {"n4"}});
 }
 
@@ -191,8 +212,8 @@ TEST(FleetReport, NamesEveryTrouble) {
                                    "alone: 0.3500 GB/s, 30.0 % below the median 0.5000 GB/s of 9"));
   EXPECT_THAT(text, HasSubstr("missing or broken\nn4: no result of this host\n"
                               "n3: 2 of 5 devices without a result\nx.json: found <nothing>\n"));
-  EXPECT_THAT(text, HasSubstr("y.json: overlap-fleet/1"));
-  EXPECT_THAT(text, HasSubstr("n2 GPU-5"));  // its driver
+  EXPECT_THAT(text, HasSubstr("\nskipped 1 file, no result: y.json\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("GPU-5 .* 570.2 +PASS"));
   EXPECT_THAT(text, HasSubstr("10 files: 9 devices, 1 not passed, 1 expected host missing, 2 "
                               "devices missing, 1 file broken, 1 file skipped"));
 }
@@ -220,13 +241,37 @@ TEST(FleetReport, EqualReasonsShareARow) {
   EXPECT_THAT(text, testing::ContainsRegex("1 device +n1 GPU-11 .slot 0000:1a:00.0. +FAIL +slow"));
 }
 
+TEST(FleetReport, NamesAllResultsOfADevice) {
+  Fleet input{.files = 2, .devices = {device(), device()}};
+  input.devices[0].started = "2099-01-01T00:00:00Z";
+  input.devices[1].file = "b.json";
+  input.devices[1].reasons = {{.code = ExitCode::performance, .text = "slow", .phase = {}}};
+  const std::string text = text_of(fleet_of(std::move(input)));
+  EXPECT_THAT(text, testing::ContainsRegex("GPU-1 +2099-01-01T00:00:00Z +PASS +a.json"));
+  EXPECT_THAT(text, testing::ContainsRegex("GPU-1 +[^ ]+ +FAIL +b.json"));
+  EXPECT_THAT(text, HasSubstr("\nOf several results of one device the worst counts.\n"));
+  EXPECT_THAT(text, HasSubstr("2 files: 1 device, 1 not passed, 1 device with several results\n"));
+}
+
+TEST(FleetReport, NamesTheHostOfAFileThatIsCutShort) {
+  const Folder folder;
+  const std::string text = file_text();
+  folder.write("x.json", text.substr(0, text.size() - 2));
+  folder.write("n3.json", "");
+  const Fleet made = fleet_of(read_devices(source_files({folder.path()})), {{"n3"}});
+  const std::string report = text_of(made);
+  EXPECT_THAT(report, testing::ContainsRegex("x.json:.* is cut short; .* .host n1."));
+  EXPECT_THAT(report, HasSubstr("n3.json:1:1: found no valid JSON: the file is cut short; "));
+  EXPECT_EQ(made.exit_code(), ExitCode::performance);  // of the missing host
+}
+
 TEST(FleetLines, AreForHarnesses) {
   constexpr const char* slowest =
       "OVERLAP_SLOWEST host=n2 uuid=GPU-4 metric=throughput value=0.35 median=0.5 phase=alone "
       "order=sequential\n"
       "OVERLAP_SLOWEST host=n2 uuid=GPU-4 metric=throughput value=0.7 median=1 phase=alone "
       "order=by_engine\n"
-      "OVERLAP_RESULT verdict=ERROR data=OK exit=1\n";
+      "OVERLAP_RESULT verdict=FAIL data=OK exit=5\n";
   const std::string lines = report::fleet_lines(planted(), true);
   EXPECT_THAT(lines, HasSubstr("OVERLAP_DEVICE host=n1 uuid=GPU-0 phase=alone verdict=PASS\n"));
   EXPECT_THAT(lines, HasSubstr("OVERLAP_DEVICE host=n2 uuid=GPU-4 phase=alone verdict=FAIL\n"));
@@ -259,8 +304,8 @@ TEST(FleetFile, IsReadAsItWasWritten) {
   EXPECT_EQ(written["devices"][4]["verdict"], "FAIL");
   EXPECT_EQ(written["missing_hosts"], json({"n4"}));
   EXPECT_EQ(written["missing_devices"][0]["missing"], 2);
-  EXPECT_EQ(written["groups"][0]["drivers"][1]["uuids"], json({"GPU-5"}));
-  EXPECT_EQ(written["exit_code"], 1);
+  EXPECT_EQ(written["devices"][5]["driver"], "570.2");
+  EXPECT_EQ(written["exit_code"], 5);
 }
 
 TEST(FleetReport, OddTextIsShownHarmlessly) {

@@ -162,6 +162,22 @@ std::vector<Device> nine(double last) {
   return records;
 }
 
+std::vector<Device> operator+(std::vector<Device> a, const std::vector<Device>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Reference reference(double value, deck::Phase phase = deck::Phase::alone) {
+  Entry entry;
+  entry.subject = device("", 0).subject;
+  entry.subject.phase = phase;
+  entry.subject.order = Order::by_engine;
+  entry.subject.metric = Metric::throughput;
+  entry.value = value;
+  entry.tolerance = 0.03;
+  return {.path = "h100.yaml", .entries = {entry}};
+}
+
 TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
   const Fleet slow = fleet(nine(40));
   EXPECT_EQ(slow.exit_code(), ExitCode::performance);
@@ -220,56 +236,63 @@ TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {
   const Fleet made = fleet(records);
   ASSERT_EQ(made.groups.size(), 5U);
   EXPECT_EQ(made.groups[0].devices.size(), 2U);
-  ASSERT_EQ(made.groups[0].drivers.size(), 2U);
-  const Fleet three = fleet({device("a", 1), device("b", 1), records[1]});
-  ASSERT_EQ(three.groups.at(0).drivers.size(), 2U);
-  EXPECT_EQ(three.groups[0].drivers[0].driver, "580");
-  EXPECT_EQ(three.groups[0].drivers[1].devices.size(), 1U);
 }
 
-TEST(Fleet, TheNewestResultOfADeviceCountsAndDriftIsReported) {
-  Device first = device("GPU-0", 50), second = first, last = first;
-  first.reasons = {{.code = ExitCode::performance, .text = "slow once", .phase = {}}};
-  second.started = "2026-02-01T12:00:00Z";
-  second.figures[0].value = exactly(49);
-  last.started = "2026-02-02T12:00:00Z";
-  last.host = "n9";  // moved to another host
-  last.figures[0].value = exactly(45);
-  const Fleet made = fleet({second, last, first, device("GPU-1", 50)});
-  ASSERT_EQ(made.devices.size(), 2U);
-  EXPECT_EQ(made.superseded, 2U);
-  EXPECT_EQ(made.devices[1].host, "n9");
-  EXPECT_EQ(made.exit_code(), ExitCode::pass);
-  ASSERT_EQ(made.histories.size(), 1U);
-  EXPECT_EQ(made.histories[0].device, 1U);
-  EXPECT_EQ(made.histories[0].results, 3);
-  EXPECT_EQ(made.histories[0].since, "2026-01-31T12:00:00Z");
-  EXPECT_NEAR(made.histories[0].change(), -0.1, 1e-12);
-  ASSERT_EQ(fleet({first, last}).histories.size(), 1U);
-  EXPECT_EQ(fleet({first, last}).histories[0].results, 2);
-  EXPECT_THAT(fleet({last}).histories, IsEmpty());
-  first.figures[0].value = exactly(0);  // nothing can be said relative to it
-  EXPECT_THAT(fleet({first, last}).histories, IsEmpty());
+TEST(Fleet, OfSeveralResultsOfADeviceTheWorstCountsWhateverTheClock) {
+  Device slow = device("GPU-0", 50), good = device("GPU-0", 48);
+  slow.file = "slow.json";
+  slow.reasons = {{.code = ExitCode::performance, .text = "slow", .phase = {}}};
+  good.file = "good.json";
+  good.host = "n9";  // moved to another host
+  for (const char* const date : {"1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z"}) {
+    slow.started = date;
+    for (const auto& records : {std::vector{slow, good}, std::vector{good, slow}}) {
+      const Fleet made = fleet(records);
+      ASSERT_EQ(made.devices.size(), 1U);
+      const Device& one = made.devices[0];
+      EXPECT_EQ(made.exit_code(), ExitCode::performance);
+      EXPECT_EQ(one.file, "slow.json");
+      EXPECT_EQ(find(one, throughput)->value.median, 48);
+      ASSERT_EQ(one.results.size(), 2U);
+      EXPECT_EQ(one.results[0].file, "good.json");
+      EXPECT_EQ(one.results[0].code, ExitCode::pass);
+      EXPECT_EQ(one.results[1].started, date);
+      EXPECT_EQ(one.results[1].code, ExitCode::performance);
+    }
+  }
+  EXPECT_THAT(fleet({good}).devices[0].results, IsEmpty());
 }
 
-TEST(Fleet, ADeviceThatPassesAfterItFailedIsUnsteady) {
+TEST(Fleet, TheReasonsOfAllResultsOfADeviceCount) {
   std::vector<Device> records;
-  int day = 1;
-  for (const ExitCode code : {ExitCode::performance, ExitCode::pass, ExitCode::inconclusive,
-                              ExitCode::pass, ExitCode::wrong_data, ExitCode::wrong_data,
-                              ExitCode::pass, ExitCode::performance, ExitCode::precondition}) {
+  using enum ExitCode;
+  for (const ExitCode code : {inconclusive, pass, runtime_error, performance, performance}) {
     Device one = device("a", 1);
-    one.started = fmt::format("2026-01-{:02}T12:00:00Z", day++);
-    if (code != ExitCode::pass) one.reasons = {{.code = code, .text = "slow", .phase = {}}};
+    const std::string text = "code " + std::to_string(static_cast<int>(code));
+    if (code != pass) one.reasons = {{.code = code, .text = text, .phase = {}}};
     records.push_back(one);
   }
-  const Fleet made = fleet(records);
-  ASSERT_EQ(made.unsteady.size(), 1U);
-  EXPECT_EQ(made.unsteady[0].times, 2);
-  EXPECT_EQ(made.unsteady[0].results, 9);
-  EXPECT_EQ(made.unsteady[0].last, "2026-01-06T12:00:00Z");
-  EXPECT_EQ(fleet({records[0], records[1]}).exit_code(), ExitCode::pass);
-  EXPECT_THAT(fleet({records[1], records[2]}).unsteady, IsEmpty());
+  const Device one = fleet(records).devices.at(0);
+  EXPECT_EQ(exit_code_of(one), performance);
+  EXPECT_EQ(one.reasons.size(), 3U);
+  EXPECT_EQ(one.results.size(), 5U);
+}
+
+TEST(Fleet, ASlowResultAmongGoodOnesIsAnOutlier) {
+  const Device slow = nine(40).back();
+  for (const auto& records : {nine(50) + std::vector{slow}, std::vector{slow} + nine(50)}) {
+    const Fleet made = fleet(records);
+    EXPECT_EQ(made.exit_code(), ExitCode::performance);
+    EXPECT_EQ(made.groups.at(0).distributions.at(0).devices, 9);
+  }
+}
+
+TEST(Fleet, AReferenceJudgesEachResult) {
+  const Reference good = reference(51);
+  Device wide = device("a", 48);
+  wide.figures[0].value.hi = 52;
+  EXPECT_EQ(fleet({wide}, {}, &good).exit_code(), ExitCode::inconclusive);
+  EXPECT_EQ(fleet({wide, device("a", 49)}, {}, &good).exit_code(), ExitCode::performance);
 }
 
 TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
@@ -283,7 +306,7 @@ TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
                               std::vector{other_limits, device("GPU-0", 50)}}) {
     const Fleet both = fleet(records);
     EXPECT_EQ(both.exit_code(), ExitCode::performance);
-    EXPECT_EQ(both.superseded, 0U);
+    EXPECT_THAT(both.devices[0].results, IsEmpty());
     EXPECT_EQ(both.groups.size(), 2U);
   }
   Device other_name = device("GPU-0", 50);
@@ -326,29 +349,23 @@ TEST(Fleet, MissingHostsFailByName) {
     EXPECT_THAT(fleet({device("a", 1, "n2.a")}, {other}).missing, ElementsAre(other));
   }
   EXPECT_THAT(fleet({device("a", 1, "n2")}, {"n2.b"}).missing, IsEmpty());
+  EXPECT_THAT(fleet({device("a", 1, "GPU_1.B")}, {"gpu_1"}).missing, IsEmpty());
   EXPECT_THAT(fleet({device("a", 1, "n9"), device("b", 1, "n10")}, {"n9", "n10"}).missing,
               IsEmpty());
 }
 
 /// The devices of the ranks of one launch on one node, but one.
 std::vector<Device> ranks(const std::string& host, int ranks, int without,
-                          const std::string& id = "", int day = 1) {
+                          const std::string& launch = "") {
   std::vector<Device> all;
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == without) continue;
     Device one = device(fmt::format("{}-{}", host, rank), 1, host);
-    one.started = fmt::format("2026-01-{:02}T12:00:00Z", day);
-    one.file = one.started + one.unit;
-    one.job = base::Job{.id = id, .step = {}, .rank = rank, .ranks = ranks};
-    one.placement = base::Placement{.launch = "", .local_rank = rank, .local_ranks = ranks};
+    one.job = base::Job{.launch = launch.empty() ? host : launch, .rank = rank, .ranks = ranks};
+    one.placement = base::Placement{.local_rank = rank, .local_ranks = ranks};
     all.push_back(std::move(one));
   }
   return all;
-}
-
-std::vector<Device> operator+(std::vector<Device> a, const std::vector<Device>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
 }
 
 /// Lets the ranks be those of one launch on two nodes, of which `first` is the first one's last.
@@ -384,10 +401,11 @@ TEST(Fleet, AMissingRankOfSeveralNodesIsNamedAmongAllIfThatIsSure) {
 
 TEST(Fleet, ANodeWithoutAnyResultIsMissedByTheOthers) {
   const auto one = on_two_nodes(ranks("n1", 4, -1, "7"), 4);
-  EXPECT_THAT(fleet(one).missing_devices, ElementsAre(MissingDevices{"", 4, 8, {4, 5, 6, 7}, {}}));
+  EXPECT_THAT(fleet(one).missing_devices,
+              ElementsAre(MissingDevices{"", 4, 8, {4, 5, 6, 7}, {}, "7"}));
   auto alone = ranks("n1", 2, 1);  // without --fleet
   alone[0].placement.reset();
-  EXPECT_THAT(fleet(alone).missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}}));
+  EXPECT_THAT(fleet(alone).missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}, "n1"}));
 }
 
 TEST(Fleet, RanksOnOneDeviceAreOneDevice) {
@@ -396,14 +414,72 @@ TEST(Fleet, RanksOnOneDeviceAreOneDevice) {
   EXPECT_THAT(fleet(all).missing_devices, ElementsAre(MissingDevices{"n1", 1, 3, {}, {}}));
 }
 
-TEST(Fleet, ALaterLaunchOnAsManyRanksTakesThePlace) {
-  const auto first = ranks("n1", 4, 2, "first", 1);
-  EXPECT_THAT(fleet(first + ranks("n1", 4, -1, "later", 2)).missing_devices, IsEmpty());
-  EXPECT_EQ(fleet(first + ranks("n1", 2, -1, "later", 2)).missing_devices.size(), 1U);
-  EXPECT_EQ(fleet(first + ranks("n2", 4, -1, "later", 2)).missing_devices.size(), 1U);
-  // Nor does an older result stand in for one that the newest launch lacks.
-  EXPECT_EQ(fleet(ranks("n1", 4, -1, "first", 1) + ranks("n1", 4, 2, "later", 2)).missing_devices,
+TEST(Fleet, ALaunchIsCompletedByNoOther) {
+  auto all = ranks("n1", 2, 1, "77/0/0") + ranks("n2", 2, 0, "77/1/0");
+  for (Device& one : all) one.placement.reset();  // without --fleet
+  const Fleet made = fleet(all);
+  EXPECT_EQ(made.exit_code(), ExitCode::performance);
+  EXPECT_THAT(made.missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}, "77/0/0"},
+                                                MissingDevices{"", 1, 2, {0}, {}, "77/1/0"}));
+  EXPECT_EQ(text_of(made.missing_devices[0]),
+            "1 of 2 devices of launch 77/0/0 without a result: rank 1");
+  // Nor is a launch that lacks a rank completed by a whole one.
+  EXPECT_EQ(fleet(ranks("n1", 4, 2, "first") + ranks("n1", 4, -1, "later")).missing_devices,
             (std::vector{MissingDevices{"n1", 1, 4, {2}, {2}}}));
+}
+
+/// The reasons of the first device of a fleet of these, which must be inconclusive.
+std::string doubts(std::vector<Device> records) {
+  const Fleet made = fleet(std::move(records));
+  EXPECT_EQ(made.exit_code(), ExitCode::inconclusive);
+  std::string all;
+  for (const Reason& reason : made.devices.at(0).reasons) all += reason.text + "\n";
+  return all;
+}
+
+TEST(Fleet, RanksThatDoNotFitAreInconclusive) {
+  auto twice = ranks("n1", 2, -1, "7") + ranks("n2", 2, 1, "7");
+  twice[2].file = "again.json";
+  for (Device& one : twice) one.placement.reset();
+  EXPECT_THAT(doubts(twice), HasSubstr("launch 7: found rank 0 in n1-0.json and in again.json\n"));
+  auto counts = ranks("n1", 2, -1, "7") + ranks("n2", 4, -1, "7");
+  for (Device& one : counts) one.placement.reset();
+  for (std::size_t i = 2; i < 6; ++i) *counts[i].job->rank += 2;
+  EXPECT_THAT(doubts(counts), HasSubstr("launch 7: found ranks of 2 and of 4\n"));
+  auto unknown = ranks("n1", 2, -1);
+  for (Device& one : unknown) one.job->launch.reset();
+  EXPECT_THAT(doubts(unknown), HasSubstr("unknown launch"));
+  unknown.pop_back();
+  EXPECT_EQ(fleet(unknown).exit_code(), ExitCode::performance);  // it is missing in any case
+}
+
+TEST(Fleet, NodesOfALaunchWithOneNameAreToldApart) {
+  const auto of_node = [](const std::string& boot_id, int first, const std::string& launch) {
+    auto all = ranks("localhost", 2, -1, launch);
+    for (Device& one : all) {
+      one.boot_id = boot_id;
+      one.unique = false;
+      one.unit = fmt::format("0000:0{}:00.0", *one.job->rank);
+      *one.job->rank += first;
+      *one.job->ranks = 4;
+    }
+    return all;
+  };
+  const Fleet made = fleet(of_node("b", 0, "7") + of_node("a", 2, "7"));
+  EXPECT_EQ(made.exit_code(), ExitCode::pass);
+  ASSERT_EQ(made.devices.size(), 4U);
+  EXPECT_EQ(made.devices[1].host, "localhost");
+  EXPECT_EQ(made.devices[2].host, "localhost#2");
+  EXPECT_THAT(made.notes,
+              ElementsAre("localhost#2 is another node named localhost: their boot ids differ"));
+  // Without their boot ids they seem to be one.
+  EXPECT_EQ(fleet(of_node("", 0, "7") + of_node("", 2, "7")).missing_devices.size(), 1U);
+  // Another launch may find the node booted.
+  auto booted = of_node("c", 0, "8");
+  for (Device& one : booted) *one.job->ranks = 2;
+  const Fleet again = fleet(of_node("b", 0, "7") + of_node("a", 2, "7") + booted);
+  EXPECT_EQ(again.devices.size(), 4U);
+  EXPECT_EQ(again.devices[0].results.size(), 2U);
 }
 
 TEST(Fleet, ADeckOfWhichARankHasNoResultIsNotCoveredByAnother) {
@@ -437,7 +513,9 @@ TEST(Fleet, TheWorstCounts) {
   using enum ExitCode;
   EXPECT_EQ(code_of(pass, false), pass);
   EXPECT_EQ(code_of(pass, true), runtime_error);
-  EXPECT_EQ(code_of(performance, true), runtime_error);
+  EXPECT_EQ(code_of(performance, true), performance);
+  EXPECT_EQ(code_of(precondition, true), runtime_error);
+  EXPECT_EQ(code_of(inconclusive, true), runtime_error);
   EXPECT_EQ(code_of(wrong_data, true), wrong_data);
   EXPECT_EQ(code_of(interrupted, true), interrupted);
   EXPECT_EQ(code_of(inconclusive, false), inconclusive);
@@ -469,17 +547,6 @@ TEST(Fleet, AVerdictBelongsToItsPhase) {
   EXPECT_EQ(exit_code_of(one), ExitCode::performance);
   one.reasons[0].phase.reset();
   EXPECT_EQ(exit_code_of(one, deck::Phase::alone), ExitCode::performance);
-}
-
-Reference reference(double value, deck::Phase phase = deck::Phase::alone) {
-  Entry entry;
-  entry.subject = device("", 0).subject;
-  entry.subject.phase = phase;
-  entry.subject.order = Order::by_engine;
-  entry.subject.metric = Metric::throughput;
-  entry.value = value;
-  entry.tolerance = 0.03;
-  return {.path = "h100.yaml", .entries = {entry}};
 }
 
 TEST(Fleet, AReferenceJudges) {
