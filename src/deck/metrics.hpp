@@ -98,6 +98,7 @@ std::optional<base::Summary> contention(std::span<const Repetition> repetitions)
 /// What only some metrics have.
 struct MetricOptions {
   bool is_fraction = false;                  ///< part of a whole: exceeds 1 only by noise
+  bool uses_bound = false;                   ///< is relative to a bound, measured in every round
   bool has_summary = false;                  ///< result files contain its summary, else its median
   std::string_view file_key = {};            ///< key in `runs[]` of result files, if not `name`
   std::string_view file_column = {};         ///< column in CSV files, if not `name`
@@ -141,14 +142,16 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      "(T_sequential - T) / (T_sequential - bound_s)",
      Needs::baseline, Better::more,
      [](const Repetition& r) { return (r.sequential_s - r.time_s) / r.hideable_s; },
-     MetricOptions{.is_fraction = true}},
+     MetricOptions{.is_fraction = true, .uses_bound = true}},
     {Metric::bound_fraction, "bound_fraction", "1",
-     "bound_s, the least time that the hardware allows, / time", Needs::nothing, Better::more,
-     [](const Repetition& r) { return r.bound_s / r.time_s; }, MetricOptions{.is_fraction = true}},
+     "bound_s, the least time that the hardware allows, / time, repetition by repetition",
+     Needs::nothing, Better::more, [](const Repetition& r) { return r.bound_s / r.time_s; },
+     MetricOptions{.is_fraction = true, .uses_bound = true}},
     {Metric::schedule_bound_fraction, "schedule_bound_fraction", "1",
-     "schedule_bound_s, the least time of this schedule, / time", Needs::nothing, Better::more,
+     "schedule_bound_s, the least time of this schedule, / time, repetition by repetition",
+     Needs::nothing, Better::more,
      [](const Repetition& r) { return r.schedule_bound_s / r.time_s; },
-     MetricOptions{.is_fraction = true}},
+     MetricOptions{.is_fraction = true, .uses_bound = true}},
     {Metric::host_work_hidden, "host_work_hidden", "1",
      "share of the host work that adds no time, repetition by repetition", Needs::host_work,
      Better::more,

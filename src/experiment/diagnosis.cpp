@@ -382,6 +382,22 @@ Found below_bound(const Evidence& evidence) {
                {{"bound_s", bound_s}, {"time_s", time.median}});
 }
 
+/// The link against its own best moment in the rounds of this run. Other work on the host or behind
+/// the same switch takes its share.
+Found link_varies(const Evidence& evidence) {
+  constexpr double much = 1.05;
+  const Run& run = evidence.run;
+  const bool on_host = !run.bounds || run.bounds->limit == "workers";
+  if (on_host || run.bounds->limit == "SM" || run.bound_samples_s.empty()) return {};
+  const base::Summary bound = base::summarize(run.bound_samples_s);
+  if (bound.median < much * bound.min) return {};
+  return found(
+      fmt::format("the link varies: the copies take at least {} in the median round, {} in "
+                  "the best; other work shares the link: measure again on a quiet host",
+                  base::format_seconds(bound.median), base::format_seconds(bound.min)),
+      {{"median_s", bound.median}, {"best_s", bound.min}});
+}
+
 /// The runs to which a diagnosis applies.
 enum class When {
   any_run,  ///< all runs, also the baseline and runs without rates
@@ -412,6 +428,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"one_copy_engine", When::hides, one_copy_engine},
     {"narrow_link", When::hides, narrow_link},
     {"below_bound", When::any_run, below_bound},
+    {"link_varies", When::any_run, link_varies},
     {"drifting", When::any_run, drifting},
     {"unsteady", When::any_run, unsteady},
     {"uncertain", When::any_run, uncertain},

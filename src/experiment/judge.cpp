@@ -14,26 +14,6 @@
 namespace overlap::experiment {
 namespace {
 
-/// Adds bounds to all runs with rates, except those without any work (queries only).
-void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
-  using model::Rates;
-  std::optional<Rates> least;
-  for (const Run& run : runs) {
-    if (!run.rates || host_tiles(run.schedule) > 0) continue;
-    if (!least) least = run.rates;
-    for (const auto part : {&Rates::h2d_s, &Rates::d2h_s, &Rates::both_s, &Rates::kernel_s}) {
-      (*least).*part = std::min((*least).*part, (*run.rates).*part);
-    }
-  }
-  for (Run& run : runs) {
-    if (!run.rates) continue;
-    // Tiles of the host reduce the work of the device: do not share rates.
-    const Rates& used = least && host_tiles(run.schedule) == 0 ? *least : *run.rates;
-    run.bounds = model::bounds(run.schedule, *run.rates, used, engines);
-    if (run.bounds->bound_s <= 0) run.bounds.reset();  // no work
-  }
-}
-
 /// Predicts the runs with the host costs that were measured between them.
 void predict_again(std::vector<Run>& runs, const model::Device& device, Notes& notes) {
   using base::format_seconds;
@@ -248,6 +228,10 @@ Part judge(Plan plan, Samples samples, References references,
   results::evaluate(part.runs);
   part.verified_runs = samples.verified_runs;
   part.verification_s = samples.verification_s;
+  if (samples.rates_s > 0) {
+    part.notes.emplace_back("bounds", "measured after every round, which took " +
+                                          base::format_seconds(samples.rates_s));
+  }
   part.device = std::move(samples.device);
   part.interrupted = samples.interrupted;
   // The link of an idle device may have been in power saving.

@@ -33,6 +33,7 @@ struct Samples {
   std::vector<Run> runs;  ///< one per case; empty: nothing ran
   int verified_runs = 0;
   double verification_s = 0;  ///< total time of reference results and comparisons
+  double rates_s = 0;         ///< time to measure rates after every round; 0: not after each
   DeviceSamples device;       ///< empty: not measured
   Conditions conditions;
   std::optional<Stop> stopped;  ///< empty: interrupted
@@ -49,6 +50,11 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<results::Run>& runs,
                              const DeviceSamples& device = {}, const References& references = {},
                              bool on_gpu = true);
+
+/// Adds bounds to all runs with rates, except those without any work (queries only): from the least
+/// rates of all runs, without those whose host computes tiles. With rates of the rounds also the
+/// bound of each.
+void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines);
 
 /// Adds bounds, findings and checks, and predicts the runs again with the host costs measured
 /// between them. Without samples the runs are predictions. Phase together is compared with `alone`

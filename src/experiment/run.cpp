@@ -30,22 +30,7 @@ results::Timeline timeline_of(const schedule::Schedule& schedule,
   return tasks;
 }
 
-/// Distance between kept values at this number.
-std::int64_t step_of(std::int64_t number, std::int64_t most) {
-  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(number / most + 1)));
-}
-
 }  // namespace
-
-void add_thinned(std::vector<double>& kept, double value, std::int64_t number, std::int64_t most) {
-  const std::int64_t step = step_of(number, most);
-  if (step != step_of(number - 1, most)) {
-    const std::size_t half = kept.size() / 2;
-    for (std::size_t i = 0; i < half; ++i) kept[i] = kept[2 * i];
-    kept.resize(half);
-  }
-  if (number % step == 0) kept.push_back(value);
-}
 
 void add(std::vector<SoakBin>& bins, double duration_s, double at_s, double seconds) {
   constexpr std::int64_t most = 64;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -30,10 +31,24 @@ using results::WrongData;
 
 inline constexpr std::int64_t most_kept = 4096;  ///< of the samples of a soak
 
+/// Distance between kept values at this number.
+inline std::int64_t thinning(std::int64_t number, std::int64_t most) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(number / most + 1)));
+}
+
 /// Appends a value to a list that keeps at most `most` (a power of two) evenly spaced values: all
 /// of them first, from number `most` on every second, then every fourth, and so on. `number` counts
 /// all values from 0. Lists with the same numbers keep the same values.
-void add_thinned(std::vector<double>& kept, double value, std::int64_t number, std::int64_t most);
+template <class T>
+void add_thinned(std::vector<T>& kept, T value, std::int64_t number, std::int64_t most) {
+  const std::int64_t step = thinning(number, most);
+  if (step != thinning(number - 1, most)) {
+    const std::size_t half = kept.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) kept[i] = kept[2 * i];
+    kept.resize(half);
+  }
+  if (number % step == 0) kept.push_back(value);
+}
 
 /// A time interval of a soak while it is measured.
 struct SoakBin : results::SoakBin {
@@ -61,6 +76,8 @@ struct Run : Case {
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
   std::vector<SoakBin> soak_samples;  ///< of a soak: `soak_bins` with their samples
   std::optional<timeline::Timeline> traced;
+  /// Where a criterion judges a bound: the rates after each sample, NaN where not measured then.
+  std::vector<model::Rates> round_rates;
 };
 
 /// Sets what a result says of a schedule.

@@ -59,8 +59,8 @@ std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions
   return stop;
 }
 
-/// The widest interval relative to its median. Metrics relative to a bound, which is known when
-/// all rates are, use the precision of the time of their order.
+/// The widest interval relative to its median. Metrics that are not known yet use the precision of
+/// the time of their order.
 double Stopping::widest(const std::vector<Run>& runs, const DeviceSamples& device) const {
   double widest = 0;
   const results::Runs run_pointers = pointers(runs);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
@@ -109,6 +110,44 @@ bool judges_link(const deck::Deck& deck) {
   });
 }
 
+bool judges_bounds(const std::vector<deck::Criterion>& criteria) {
+  return std::ranges::any_of(criteria, [](const auto& criterion) {
+    return deck::row_of(criterion.metric).options.uses_bound;
+  });
+}
+
+/// What limits any of the runs.
+std::vector<model::Rate> limiting_rates(const std::vector<experiment::Run>& runs) {
+  std::vector<model::Rate> all;
+  for (const model::Rate rate : model::all_rates) {
+    const auto limits = [&](const experiment::Run& run) {
+      if (!run.bounds) return false;
+      const auto limiting = model::limiting_rates(*run.bounds);
+      return std::ranges::find(limiting, rate) != limiting.end();
+    };
+    if (std::ranges::any_of(runs, limits)) all.push_back(rate);
+  }
+  return all;
+}
+
+/// The workload with page-locked memory, which managed memory is compared with. Empty where memory
+/// is short.
+std::optional<workload::Workload> pinned_twin(deck::Deck deck, const workload::Workload& workload,
+                                              int ranks) {
+  deck.memory = {};
+  std::int64_t bytes = 0;
+  for (const auto& array : workload.arrays) bytes += static_cast<std::int64_t>(array.host_bytes);
+  try {
+    require_host_memory(bytes, ranks);
+    workload::Workload twin = resident_workload(deck);
+    twin.repeats = workload.repeats;
+    return twin;
+  } catch (const base::Error& error) {
+    if (error.code() != base::ExitCode::precondition) throw;
+    return std::nullopt;
+  }
+}
+
 /// Host cost of issuing a case, with a sample per round.
 struct IssueCost {
   experiment::Run& run;
@@ -176,15 +215,33 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share the
   // cores.
   if (on_gpu()) bench.meter.emplace(2, deck::Issue(), deck.memory);
-  RatesOfRuns rates(on_gpu() ? *bench.meter : executor, workload, runs);
+  const bool managed = deck.memory.host == deck::HostMemory::managed;
+  if (managed) bench.pinned = pinned_twin(deck, workload, hooks.ranks);
+  const bool has_rates = !managed || bench.pinned;
+  RatesOfRuns rates(on_gpu() ? *bench.meter : executor, bench.pinned ? *bench.pinned : workload,
+                    has_rates ? runs : std::vector<experiment::Run>());
   std::optional<LinkMeter> link = link_meter(plan, runs, hooks);
+  const timeline::Engines engines = engines_of(session.device, plan.lanes);
+  const bool by_round = judges_bounds(criteria);
+  const std::int64_t most_kept =
+      deck.measure.duration_s ? experiment::most_kept : std::numeric_limits<std::int64_t>::max();
+  double rates_s = 0;
   const auto after_round = [&, round = 0, stride = 1](experiment::DeviceSamples& device) mutable {
     const int most_rounds = on_gpu() ? 8 : 4;  // of a long run, as evenly as possible
     while (round / stride >= most_rounds) stride *= 2;
     const bool due = round % stride == 0;
     // The link first: after 64 MiB of other data, the next run of 16 MiB takes 1 % longer (H200).
     if (link && (due || judges_link(deck))) link->add_sample(device);
-    if (due) rates.add_sample();
+    if (by_round) {
+      const auto start = lanes::Clock::now();
+      const std::vector<model::Rate> limiting = limiting_rates(runs);
+      rates.add_sample(due ? std::span<const model::Rate>(model::all_rates) : limiting, most_kept);
+      rates.store(runs, by_round);
+      experiment::add_bounds(runs, engines);
+      rates_s += lanes::seconds_since(start);
+    } else if (due) {
+      rates.add_sample();
+    }
     for (auto& [run, meter, chunk_s] : costs) {
       experiment::add_thinned(chunk_s, meter.chunk_s(executor, workload), round,
                               experiment::most_kept);
@@ -196,16 +253,15 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   link.reset();
   samples.device.asked_node = bench.numa_node;
   if (!workload.host.empty()) samples.device.array_node = node_of(workload.host.front().data());
-  rates.store(runs);
-  if (deck.memory.host == deck::HostMemory::managed && plan.current_device) {
-    for (experiment::Run& run : runs) {
-      run.rates = model::rates(runs.front().schedule, *plan.current_device);
-    }
+  if (by_round) {
+    samples.rates_s = rates_s;
+  } else {
+    rates.store(runs);
   }
+  bench.pinned.reset();
   for (auto& [run, meter, chunk_s] : costs) {
     if (!chunk_s.empty()) run.chunk_issue_s = base::summarize(std::move(chunk_s));
   }
-  const timeline::Engines engines = engines_of(session.device, plan.lanes);
   try {
     if (!samples.interrupted) trace(plan, bench, hooks, engines.copy_engines, runs);
   } catch (const base::Error& error) {

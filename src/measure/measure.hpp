@@ -1,7 +1,10 @@
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/machine.hpp"
@@ -74,19 +77,28 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
 /// on a GPU alone and concurrently, on two lanes. Overwrites the arrays.
 class RateMeter {
  public:
-  /// The arguments must outlive the meter.
-  RateMeter(Executor& executor, const workload::Workload& workload,
-            const schedule::Schedule& schedule);
+  /// Executor and workload must outlive the meter.
+  RateMeter(Executor& executor, const workload::Workload& workload, schedule::Schedule schedule);
+  RateMeter(const RateMeter&) = delete;  // rows refer to its schedule
+  RateMeter& operator=(const RateMeter&) = delete;
 
-  void add_sample();
-  model::Rates rates() const;  ///< medians of all samples
+  /// Measures these rates; all others of the result are NaN.
+  model::Rates sample(std::span<const model::Rate> which = model::all_rates);
+  /// The medians of samples, made consistent.
+  model::Rates rates(const std::vector<model::Rates>& samples) const;
 
  private:
+  /// Tasks whose time is a rate, the least of all its rows.
+  struct Row {
+    model::Rate rate;
+    int times;  ///< that all tasks of the rate run in it
+    Marginal tasks;
+  };
+
   Executor& executor_;
   const workload::Workload& workload_;
-  const schedule::Schedule& schedule_;
-  Marginal h2d_, kernel_one_lane_, d2h_;
-  Marginal kernel_two_lanes_, duplex_;            ///< empty: not measured
+  schedule::Schedule schedule_;
+  std::vector<Row> rows_;
   Marginal kernel_alone_, kernel_during_copies_;  ///< of the same kernels, longer than the copies
   int copy_count_ = 0;                            ///< of the latter; 0: not measured
 };
@@ -95,18 +107,23 @@ class RateMeter {
 /// first other run, if any.
 class RatesOfRuns {
  public:
-  /// The arguments must outlive the meters.
+  /// `workload`: that of the runs, or with page-locked memory, which managed memory is compared
+  /// with. The arguments must outlive the meters.
   RatesOfRuns(Executor& executor, const workload::Workload& workload,
               const std::vector<experiment::Run>& runs);
 
-  /// Call between rounds: the rates are of the same minutes as the runs.
-  void add_sample();
-  void store(std::vector<experiment::Run>& runs) const;
+  /// Call between rounds: the rates are of the same minutes as the runs. `which`: if not all, those
+  /// of the chunks that took the least time so far. Keeps at most `most` samples, as add_thinned().
+  void add_sample(std::span<const model::Rate> which = model::all_rates,
+                  std::int64_t most = std::numeric_limits<std::int64_t>::max());
+  /// `by_round`: also the samples.
+  void store(std::vector<experiment::Run>& runs, bool by_round = false) const;
 
  private:
-  std::vector<RateMeter> meters_;
+  std::deque<RateMeter> meters_;
+  std::vector<std::vector<model::Rates>> samples_;       ///< per meter
   std::vector<std::optional<std::size_t>> meter_index_;  ///< per run
-  bool has_sample_ = false;                              ///< a sample of every meter
+  std::int64_t number_ = 0;                              ///< of the next sample
 };
 
 /// Bytes of copies with which to measure the link beside these runs: those of their largest copy,

@@ -1,6 +1,7 @@
 #include "measure/meter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace overlap::measure {
@@ -79,6 +80,8 @@ schedule::Schedule row_schedule(const schedule::Schedule& schedule,
 Marginal::Marginal(const Build& build, int few, int many, double Elapsed::* time)
     : shorter_(build(few)), longer_(build(many)), few_(few), many_(many), time_(time) {}
 
+Marginal::Marginal(Build build) : shorter_(build(1)), build_(std::move(build)) {}
+
 void Marginal::add_sample(Executor& executor, const workload::Workload& workload,
                           const std::function<void()>& step) {
   if (empty()) return;
@@ -87,7 +90,17 @@ void Marginal::add_sample(Executor& executor, const workload::Workload& workload
     return time_(executor.run(schedule, workload));
   };
   constexpr double long_s = 50e-3;
-  if (shorter_s_.empty()) is_long_ = run_s(shorter_) > long_s;  // also the warm-up
+  if (shorter_s_.empty()) {  // also the warm-up
+    const double first_s = run_s(shorter_);
+    is_long_ = first_s > long_s;
+    if (build_) {
+      constexpr double enough_s = 2e-3;
+      constexpr double most = 32;
+      many_ = 1 + std::ceil(std::clamp(enough_s / std::max(first_s, 1e-9), 1.0, most));
+      if (!is_long_) longer_ = build_(static_cast<int>(many_));
+      build_ = nullptr;
+    }
+  }
   shorter_s_.push_back(run_s(shorter_));
   if (!is_long_) longer_s_.push_back(run_s(longer_));
 }
@@ -98,11 +111,20 @@ double Marginal::difference_s() const {
   return is_long_ ? few_s / few_ : (base::median(longer_s_) - few_s) / (many_ - few_);
 }
 
-double Marginal::seconds() const {
-  const double more_s = difference_s();
-  if (longer_s_.empty()) return more_s;
-  const double mean_s = base::median(longer_s_) / many_;
+double Marginal::seconds(double few_s, double many_s) const {
+  const double more_s = (many_s - few_s) / (many_ - few_);
+  const double mean_s = many_s / many_;
   return more_s > 0 ? std::min(more_s, mean_s) : mean_s;
+}
+
+double Marginal::seconds() const {
+  if (longer_s_.empty()) return difference_s();
+  return seconds(base::median(shorter_s_), base::median(longer_s_));
+}
+
+double Marginal::last_s() const {
+  if (shorter_s_.empty()) return 0;
+  return is_long_ ? shorter_s_.back() / few_ : seconds(shorter_s_.back(), longer_s_.back());
 }
 
 double Meter::seconds(const schedule::Schedule& schedule) const {

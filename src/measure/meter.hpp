@@ -99,11 +99,15 @@ class Marginal {
   using Build = std::function<schedule::Schedule(int times)>;
   Marginal() = default;  ///< without tasks
   Marginal(const Build& build, int few, int many, double Elapsed::* time = &Elapsed::complete_s);
+  /// Of one task and as many more as take some milliseconds: one sample is precise.
+  explicit Marginal(Build build);
 
   /// Runs both once; before the first sample a warm-up. Does nothing without tasks.
   void add_sample(Executor& executor, const workload::Workload& workload,
                   const std::function<void()>& step = base::check_interrupt);
 
+  /// Of one task, by the last sample alone; 0 without tasks.
+  double last_s() const;
   /// Of one task; noise can make it negative. 0 without samples.
   double difference_s() const;
   /// The same, but at most the mean time of `many`, which it is if noise dominates.
@@ -112,7 +116,10 @@ class Marginal {
   bool empty() const { return shorter_.tasks.empty(); }
 
  private:
+  double seconds(double few_s, double many_s) const;
+
   schedule::Schedule shorter_, longer_;
+  Build build_;  ///< of `longer_` after the warm-up; empty: it is built
   double few_ = 1, many_ = 2;
   std::function<double(const Elapsed&)> time_ = &Elapsed::complete_s;
   bool is_long_ = false;

@@ -36,63 +36,73 @@ std::vector<std::vector<schedule::Task>> task_rows(const schedule::Schedule& sch
   return rows;
 }
 
-/// The time of all tasks of some stages, one row per entry.
-Marginal stage_marginal(const schedule::Schedule& schedule, const Stages& stages) {
-  return Marginal(
-      [&](int times) { return row_schedule(schedule, task_rows(schedule, stages, times)); }, 1, 2);
+/// The time of all tasks of some stages, one row per entry. The schedule must outlive it.
+Marginal stage_marginal(const schedule::Schedule& schedule, Stages stages) {
+  return Marginal([&schedule, stages = std::move(stages)](int times) {
+    return row_schedule(schedule, task_rows(schedule, stages, times));
+  });
 }
+
+/// Whether all rates are asked for.
+bool all(std::span<const model::Rate> which) { return which.size() == model::all_rates.size(); }
 
 }  // namespace
 
 RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
-                     const schedule::Schedule& schedule)
-    : executor_(executor),
-      workload_(workload),
-      schedule_(schedule),
-      h2d_(stage_marginal(schedule, {{Stage::h2d, 1}})),
-      kernel_one_lane_(stage_marginal(schedule, {{Stage::kernel, 1}})),
-      d2h_(stage_marginal(schedule, {{Stage::d2h, 1}})) {
+                     schedule::Schedule schedule)
+    : executor_(executor), workload_(workload), schedule_(std::move(schedule)) {
+  using model::Rates;
+  const auto add = [&](model::Rate rate, const Stages& stages, int times = 1) {
+    rows_.push_back({rate, times, stage_marginal(schedule_, stages)});
+  };
+  add(&Rates::h2d_s, {{Stage::h2d, 1}});
+  add(&Rates::kernel_s, {{Stage::kernel, 1}});
+  add(&Rates::d2h_s, {{Stage::d2h, 1}});
   if (workload::on_host(workload.space)) return;
   // A kernel that fills the device starts as the last blocks of its predecessor leave room.
-  const bool by_size = std::ranges::none_of(schedule.tasks, [](const schedule::Task& task) {
+  const bool by_size = std::ranges::none_of(schedule_.tasks, [](const schedule::Task& task) {
     return schedule::is_kernel(task.stage) && task.duration_s > 0;
   });
-  if (by_size)
-    kernel_two_lanes_ = stage_marginal(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
-  if (!h2d_.empty() && !d2h_.empty()) {
-    duplex_ = stage_marginal(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
+  if (by_size) add(&Rates::kernel_s, {{Stage::kernel, 1}, {Stage::kernel, 1}}, 2);
+  Stages copies;
+  for (const Stage stage : {Stage::h2d, Stage::d2h}) {
+    const auto has = [&](const schedule::Task& task) { return task.stage == stage; };
+    if (std::ranges::any_of(schedule_.tasks, has)) copies.emplace_back(stage, 1);
   }
+  if (!copies.empty()) add(&Rates::both_s, copies);
 }
 
-void RateMeter::add_sample() {
-  const auto add = [&](auto&... rows) { (rows.add_sample(executor_, workload_), ...); };
-  add(h2d_, kernel_one_lane_, d2h_, kernel_two_lanes_, duplex_);
-  if (copy_count_ == 0 && !workload::on_host(workload_.space)) {
+model::Rates RateMeter::sample(std::span<const model::Rate> which) {
+  model::Rates rates;
+  for (const model::Rate rate : model::all_rates) rates.*rate = std::nan("");
+  for (Row& row : rows_) {
+    if (std::ranges::find(which, row.rate) == which.end()) continue;
+    row.tasks.add_sample(executor_, workload_);
+    rates.*row.rate = std::fmin(rates.*row.rate, row.tasks.last_s() / row.times);
+  }
+  if (workload::on_host(workload_.space) || !all(which)) return rates;
+  if (copy_count_ == 0) {
     // So many kernels that they last slightly longer than the copies, unless that takes many.
     constexpr double most_ratio = 64;
-    const double ratio = h2d_.seconds() / kernel_one_lane_.seconds();
-    if (!(ratio <= most_ratio && ratio >= 1 / most_ratio)) return;
+    const double ratio = rates.h2d_s / rates.kernel_s;
+    if (!(ratio <= most_ratio && ratio >= 1 / most_ratio)) return rates;
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
     copy_count_ = std::max(1, static_cast<int>(std::lround(1 / ratio)));
     kernel_alone_ = stage_marginal(schedule_, {{Stage::kernel, kernels}});
     kernel_during_copies_ =
         stage_marginal(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copy_count_}});
   }
-  add(kernel_alone_, kernel_during_copies_);
+  for (Marginal* const row : {&kernel_alone_, &kernel_during_copies_}) {
+    row->add_sample(executor_, workload_);
+  }
+  return rates;
 }
 
-model::Rates RateMeter::rates() const {
-  model::Rates rates;
-  rates.h2d_s = h2d_.seconds();
-  rates.kernel_s = kernel_one_lane_.seconds();
-  rates.d2h_s = d2h_.seconds();
-  if (!kernel_two_lanes_.empty())
-    rates.kernel_s = std::min(rates.kernel_s, kernel_two_lanes_.seconds() / 2);
+model::Rates RateMeter::rates(const std::vector<model::Rates>& samples) const {
+  model::Rates rates = model::median(samples);
   if (workload::on_host(workload_.space)) return rates;
-  rates.both_s = rates.h2d_s + rates.d2h_s;
-  if (!duplex_.empty()) {
-    rates.both_s = std::clamp(duplex_.seconds(), std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
-  }
+  rates.both_s =
+      std::clamp(rates.both_s, std::max(rates.h2d_s, rates.d2h_s), rates.h2d_s + rates.d2h_s);
   if (copy_count_ > 0) {
     const double alone = kernel_alone_.seconds();
     const double covered = std::min(alone, copy_count_ * rates.h2d_s);
@@ -106,7 +116,11 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
                          const std::vector<experiment::Run>& runs) {
   std::map<std::tuple<int, std::int64_t, std::ptrdiff_t, int>, std::size_t> shapes;
   for (const experiment::Run& run : runs) {
-    const schedule::Schedule& schedule = run.schedule;
+    schedule::Schedule schedule = run.schedule;
+    if (schedule.host_memory == deck::HostMemory::managed) {
+      schedule.host_memory = deck::HostMemory::pinned;
+      schedule.transfer = deck::Transfer::staged;
+    }
     auto& index = meter_index_.emplace_back();
     if (schedule.transfer != deck::Transfer::staged) continue;
     // Host work, disturbances and fences change no rates.
@@ -115,21 +129,37 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
     const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, device_tasks,
                                   experiment::host_tiles(schedule));
     const auto [entry, is_new] = shapes.try_emplace(shape, meters_.size());
-    if (is_new) meters_.emplace_back(executor, workload, schedule);
+    if (is_new) meters_.emplace_back(executor, workload, std::move(schedule));
     index = entry->second;
   }
+  samples_.resize(meters_.size());
 }
 
-void RatesOfRuns::add_sample() {
-  for (RateMeter& meter : meters_) meter.add_sample();
-  has_sample_ = true;
+void RatesOfRuns::add_sample(std::span<const model::Rate> which, std::int64_t most) {
+  std::vector<std::vector<model::Rate>> wanted(meters_.size(), {which.begin(), which.end()});
+  if (!all(which)) {
+    for (auto& rates : wanted) rates.clear();
+    for (const model::Rate rate : which) {
+      const auto least = std::ranges::min_element(
+          samples_, {}, [&](const auto& samples) { return model::median(samples).*rate; });
+      wanted[static_cast<std::size_t>(least - samples_.begin())].push_back(rate);
+    }
+  }
+  std::vector<model::Rates> round;
+  for (std::size_t i = 0; i < meters_.size(); ++i) round.push_back(meters_[i].sample(wanted[i]));
+  for (std::size_t i = 0; i < meters_.size(); ++i) {
+    experiment::add_thinned(samples_[i], round[i], number_, most);
+  }
+  ++number_;
 }
 
-void RatesOfRuns::store(std::vector<experiment::Run>& runs) const {
-  if (!has_sample_ || meters_.empty()) return;
-  std::vector<model::Rates> rates;
-  for (const RateMeter& meter : meters_) rates.push_back(meter.rates());
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rates = rates[meter_index_[i].value_or(0)];
+void RatesOfRuns::store(std::vector<experiment::Run>& runs, bool by_round) const {
+  if (number_ == 0 || meters_.empty()) return;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::size_t meter = meter_index_[i].value_or(0);
+    runs[i].rates = meters_[meter].rates(samples_[meter]);
+    if (by_round) runs[i].round_rates = samples_[meter];
+  }
 }
 
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload::SpaceId space) {

@@ -54,6 +54,8 @@ struct Bench {
   std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
   std::optional<Executor> meter;  ///< for rates
+  /// With managed memory: the same with page-locked memory, for rates; empty: no memory.
+  std::optional<workload::Workload> pinned;
 };
 
 /// Calibrates the current device completely, for a device file.

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/statistics.hpp"
 #include "model/device.hpp"
 #include "model/predict.hpp"
 
@@ -113,8 +114,20 @@ std::string longer_direction(const Rates& rates) {
 
 }  // namespace
 
-Bounds bounds(const Schedule& schedule, const Rates& rates, const Rates& best,
-              const timeline::Engines& engines) {
+Rates median(const std::vector<Rates>& samples) {
+  Rates medians;
+  for (const Rate rate : all_rates) {
+    std::vector<double> times;
+    for (const Rates& sample : samples) {
+      if (!std::isnan(sample.*rate)) times.push_back(sample.*rate);
+    }
+    if (!times.empty()) medians.*rate = base::median(std::move(times));
+  }
+  return medians;
+}
+
+Bounds hardware_bounds(const Schedule& schedule, const Rates& best,
+                       const timeline::Engines& engines) {
   const Work work = work_of(schedule);
   // Kernels given by their duration may run concurrently if each fills a fraction of the device.
   const double kernel_share = work.kernel_s > 0 ? work.kernel_area_s / work.kernel_s : 1;
@@ -138,11 +151,25 @@ Bounds bounds(const Schedule& schedule, const Rates& rates, const Rates& best,
       bounds.two_engines_s = bounds.bound_s = limit(best.both_s, longer_direction(best));
     }
   }
-  const Ideal ideal(schedule, work, rates, engines);
+  return bounds;
+}
+
+Bounds bounds(const Schedule& schedule, const Rates& rates, const Rates& best,
+              const timeline::Engines& engines) {
+  Bounds bounds = hardware_bounds(schedule, best, engines);
+  const Ideal ideal(schedule, work_of(schedule), rates, engines);
   // Not to be interrupted: what was measured would be lost.
   const double ideal_s = predict(ideal.schedule, ideal.device, [] {}).complete_s;
   bounds.schedule_bound_s = std::max(bounds.bound_s, ideal_s);
   return bounds;
+}
+
+std::vector<Rate> limiting_rates(const Bounds& bounds) {
+  if (bounds.limit == "host") return {};
+  if (bounds.limit == "SM") return {&Rates::kernel_s};
+  if (bounds.limit == "workers") return {&Rates::h2d_s, &Rates::d2h_s, &Rates::kernel_s};
+  if (bounds.limit == "copy") return {&Rates::h2d_s, &Rates::d2h_s};
+  return {&Rates::both_s};
 }
 
 Rates rates(const schedule::Schedule& schedule, const Device& device) {

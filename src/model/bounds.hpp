@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/device.hpp"
 #include "schedule/schedule.hpp"
@@ -19,6 +21,14 @@ struct Rates {
   std::optional<double> kernel_beside_copies;  ///< time factor of kernels during copies
 };
 
+/// One of the times.
+using Rate = double Rates::*;
+inline constexpr std::array<Rate, 4> all_rates = {&Rates::h2d_s, &Rates::d2h_s, &Rates::both_s,
+                                                  &Rates::kernel_s};
+
+/// The median of each time over those samples that have it (NaN: not sampled; none has it: 0).
+Rates median(const std::vector<Rates>& samples);
+
 /// The rates of a schedule by the description of a device, with page-locked memory.
 Rates rates(const schedule::Schedule& schedule, const Device& device);
 
@@ -33,9 +43,16 @@ struct Bounds {
   std::string limit;  ///< what limits: "H2D", "D2H", "H2D and D2H", "copy", "SM", "host", "workers"
 };
 
-/// Bounds of a schedule. `rates`: those with its chunks; `best`: the smallest times over all
-/// measured chunk sizes.
+/// The bounds of a schedule but for schedule_bound_s. `best`: the smallest times over all measured
+/// chunk sizes.
+Bounds hardware_bounds(const schedule::Schedule& schedule, const Rates& best,
+                       const timeline::Engines& engines);
+
+/// All bounds of a schedule. `rates`: those with its chunks.
 Bounds bounds(const schedule::Schedule& schedule, const Rates& rates, const Rates& best,
               const timeline::Engines& engines);
+
+/// The rates that these bounds follow from: what limits.
+std::vector<Rate> limiting_rates(const Bounds& bounds);
 
 }  // namespace overlap::model

@@ -282,6 +282,9 @@ void describe_bounds(Visitor& v, Run& run) {
   }
   v("bound_s", bound_s, "Least time that the hardware allows, without fill and drain.", from_zero);
   v("schedule_bound_s", schedule_bound_s, "Least time of this schedule on it, seconds.", from_zero);
+  v("bound_samples_s", run.bound_samples_s,
+    "bound_s at each of `samples_s`, where a criterion judges a bound; else empty.", Times(),
+    describe::added);
   v("rates", run.rates, "What bounds are made from; null: not measured.");
   v("bounds", run.bounds, "All bounds; null: not measured.");
   if (v.reader() == nullptr) return;

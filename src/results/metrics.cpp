@@ -46,6 +46,10 @@ std::vector<Repetition> repetitions(const Run& run, const Runs& runs) {
   for (std::size_t i = 0; i < repetitions.size(); ++i) {
     Repetition& repetition = repetitions[i];
     repetition.time_s = sample(run.samples_s, i);
+    if (run.bounds && !run.bound_samples_s.empty()) {
+      repetition.bound_s = sample(run.bound_samples_s, i);
+      repetition.schedule_bound_s *= repetition.bound_s / run.bounds->bound_s;
+    }
     if (baseline != nullptr) repetition.sequential_s = sample(baseline->samples_s, i);
     if (undisturbed != nullptr) repetition.undisturbed_s = sample(undisturbed->samples_s, i);
     repetition.alone_s = sample(run.alone_s, i);

@@ -167,6 +167,8 @@ struct Run {
   std::array<std::optional<base::Summary>, deck::run_metrics.size()> metrics;
   std::optional<model::Rates> rates;
   std::optional<model::Bounds> bounds;
+  /// bound_s at each sample, where a criterion judges a bound; empty: once for all.
+  std::vector<double> bound_samples_s;
   std::optional<double> predicted_s, predicted_lo_s, predicted_hi_s;
   double max_error = 0;
   bool verified = false;

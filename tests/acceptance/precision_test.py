@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import signal
+import statistics
 import time
 import unittest
 import unittest.mock
@@ -55,6 +56,20 @@ class Precision(TestCase):
         self.assertLess(time.monotonic() - begin, 60)
         self.assertRegex(text, r"precision not reached: .*\(budget\)")
         self.assertGreaterEqual(result["runs"][0]["stopped"]["elapsed_s"], 1)
+
+    def test_a_judged_bound_is_that_of_every_round(self):
+        criterion = '[{metric: bound_fraction, order: depth_first, min: 0}]'
+        result, _ = self.result("repetitions: 12", "--set", f"acceptance={criterion}")
+        for each in result["runs"]:
+            bounds, times = each["bound_samples_s"], each["samples_s"]
+            self.assertEqual(len(bounds), 12)
+            self.assertGreater(len(set(bounds)), 6)
+            by_round = statistics.median(bound / time for bound, time in zip(bounds, times))
+            self.assertAlmostEqual(each["bound_fraction"], by_round, delta=1e-6 * by_round)
+        self.assertRegex(result["choices"]["bounds"], r"^measured after every round, which took [\d.]+ m?s$")
+        result, _ = self.result("repetitions: 12")
+        self.assertEqual([each["bound_samples_s"] for each in result["runs"]], [[]] * len(result["runs"]))
+        self.assertNotIn("bounds", result["choices"])
 
     def test_counted_repetitions_need_no_words(self):
         result, text = self.result("repetitions: 3")

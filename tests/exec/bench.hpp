@@ -84,8 +84,9 @@ experiment::Run measured(const TestBench<Space>& bench) {
 inline model::Rates rates_of(measure::Executor& executor, const workload::Workload& workload,
                              const schedule::Schedule& schedule) {
   measure::RateMeter meter(executor, workload, schedule);
-  for (int i = 0; i < 5; ++i) meter.add_sample();
-  return meter.rates();
+  std::vector<model::Rates> samples;
+  for (int i = 0; i < 5; ++i) samples.push_back(meter.sample());
+  return meter.rates(samples);
 }
 
 /// The exit code of a deck that has this run alone.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <utility>
 
 #include "experiment/judge.hpp"
@@ -153,6 +154,53 @@ TEST(Bounds, AreNotThoseOfAnOrderThatLeavesTilesToTheHost) {
   runs = judged({{shared, rates(6, 3, 6, 7)}});
   EXPECT_DOUBLE_EQ(runs[0].bounds->bound_s, 9);
   EXPECT_EQ(runs[0].bounds->limit, "host");
+}
+
+/// Two orders of which the second keeps to 0.95 of what the link gives, while a neighbour takes a
+/// quarter of the link in the last third of the rounds. Only rounds that are divisible by `stride`
+/// measured all rates, the others what limits.
+std::vector<experiment::Run> beside_a_neighbour(int stride = 1) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  constexpr int rounds = 24;
+  std::vector<experiment::Run> runs(2);
+  for (experiment::Run& run : runs) set_schedule(run, chunks(4, 2, 1, 2));
+  runs[0].order = deck::Order::sequential;
+  runs[1].order = deck::Order::depth_first;
+  for (int round = 0; round < rounds; ++round) {
+    const double bound_s = round < 16 ? 10 : 12.5;
+    const bool all = round % stride == 0;
+    runs[0].samples_s.push_back(2 * bound_s);
+    runs[1].samples_s.push_back(bound_s / 0.95);
+    runs[0].round_rates.push_back(all ? rates(8, 4, 8, bound_s) : rates(none, none, none, bound_s));
+    runs[1].round_rates.push_back(all ? rates(9, 4, 9, 13) : rates(none, none, none, none));
+  }
+  for (experiment::Run& run : runs) run.rates = median(run.round_rates);
+  return runs;
+}
+
+TEST(Bounds, AreThoseOfTheRoundWhereACriterionJudgesThem) {
+  for (const int stride : {1, 4}) {
+    experiment::Plan plan;
+    plan.deck.acceptance = {{.metric = deck::Metric::bound_fraction, .min = 0.9}};
+    experiment::Samples samples;
+    samples.conditions.engines = {.copy_engines = 2};
+    samples.runs = beside_a_neighbour(stride);
+    samples.rates_s = 0.25;
+    const experiment::Part part = experiment::judge(plan, samples);
+    const results::Run& run = part.runs[1];
+    EXPECT_DOUBLE_EQ(run.bounds->bound_s, 10);
+    ASSERT_EQ(run.bound_samples_s.size(), 24U);
+    EXPECT_DOUBLE_EQ(run.bound_samples_s.back(), 12.5);
+    const base::Summary fraction = run.value(deck::Metric::bound_fraction).value();
+    EXPECT_NEAR(fraction.lo, 0.95, 1e-9);
+    EXPECT_NEAR(fraction.hi, 0.95, 1e-9);
+    EXPECT_EQ(part.checks.at(1).verdict, results::Verdict::pass);
+    const auto schedule_fraction = run.value(deck::Metric::schedule_bound_fraction);
+    EXPECT_NEAR(schedule_fraction->hi / schedule_fraction->lo, 1, 1e-9);
+    EXPECT_NEAR(run.value(deck::Metric::overlap_efficiency)->lo, (2 - 1 / 0.95) / (2 - 1), 1e-9);
+    EXPECT_THAT(part.notes, testing::ElementsAre(testing::Pair(
+                                "bounds", "measured after every round, which took 250.0 ms")));
+  }
 }
 
 TEST(Bounds, KernelsGivenByTheirDurationLastAsMeasured) {

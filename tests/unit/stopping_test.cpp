@@ -154,13 +154,26 @@ TEST(Stopping, WaitsForEveryJudgedMetricOfItsOrdersAlone) {
   EXPECT_EQ(stop_with({}), StopReason::at_most);
   EXPECT_EQ(stop_with({time}), StopReason::precision);
   EXPECT_EQ(stop_with({time, {.metric = Metric::speedup, .order = {}}}), StopReason::at_most);
-  // Its bound is measured after the runs: the time of its order stands in.
-  EXPECT_EQ(stop_with({{.metric = Metric::bound_fraction, .order = Order::depth_first}}),
-            StopReason::precision);
   // Nothing that has a value for each repetition is judged: the time of every order.
   EXPECT_EQ(stop_with({{.metric = Metric::max_error, .order = {}},
                        {.metric = Metric::drift, .order = {}}}),
             StopReason::at_most);
+}
+
+TEST(Stopping, WaitsForTheRatioToTheBoundOfEachRound) {
+  const auto sample = wide();
+  for (const bool follows : {true, false}) {
+    auto runs = one_run();
+    runs[0].bounds = {.bound_s = 1, .schedule_bound_s = 1};
+    const Stop stop =
+        repeat(program_rule(precise(0.05), {{.metric = Metric::bound_fraction, .order = {}}}), runs,
+               [&](std::size_t run) {
+                 const double time_s = sample(run);
+                 runs[0].bound_samples_s.push_back(follows ? 0.9 * time_s : 0.9);
+                 return time_s;
+               });
+    EXPECT_EQ(stop.reason, follows ? StopReason::precision : StopReason::at_most);
+  }
 }
 
 TEST(Stopping, WaitsForEveryJudgedRateOfTheLink) {
