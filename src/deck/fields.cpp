@@ -342,14 +342,18 @@ void describe(Visitor& v, Deck& d) {
 Json resolved(const Deck& deck) { return write(deck); }
 
 std::string identity(const Deck& deck) {
-  const Json sections = resolved(deck);
+  Deck plain;
+  plain.workload.kind = deck.workload.kind;
+  const Json sections = resolved(deck), defaults = resolved(plain);
   nlohmann::json runs;  // sorts keys: the order of rows does not matter
-  for (const char* key : {"workload", "chunks", "memory", "issue", "host_work", "disturb"}) {
-    runs[key] = sections.at(key);
+  runs["kind"] = sections.at("workload").at("kind");
+  for (const char* section : {"workload", "chunks", "memory", "issue", "host_work", "disturb"}) {
+    if (!sections.at(section).is_object()) continue;  // none
+    const Json usual = defaults.at(section).is_object() ? defaults.at(section) : Json::object();
+    for (const auto& [key, value] : sections.at(section).items()) {
+      if (!usual.contains(key) || usual.at(key) != value) runs[section][key] = value;
+    }
   }
-  // Keys added later count only where they differ from their default.
-  if (deck.issue.threads == Issue().threads) runs["issue"].erase("threads");
-  if (deck.memory.numa == Memory().numa) runs["memory"].erase("numa");
   return base::sha256(runs.dump());
 }
 

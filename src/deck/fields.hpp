@@ -20,8 +20,10 @@ void describe(Visitor& v, Criterion& c, const Deck& deck);
 /// The deck with all defaults filled in, itself a valid deck.
 Json resolved(const Deck& deck);
 
-/// SHA-256 of the resolved sections that affect execution: workload, chunks, memory, issue,
-/// host_work, disturb. A reference applies to decks with the same identity.
+/// SHA-256 of the kind of the workload and of all keys of the sections that affect execution
+/// (workload, chunks, memory, issue, host_work, disturb) that differ from their defaults: a key
+/// that is added or dropped changes no other deck. A reference applies to decks with the same
+/// identity.
 std::string identity(const Deck& deck);
 
 /// The start of an identity, which tells decks of one name apart.

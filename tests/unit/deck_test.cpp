@@ -489,6 +489,20 @@ TEST(Identity, IsOfWhatRuns) {
   }
 }
 
+/// Identities leave defaults out, so a default that changes changes what they mean: these stay.
+TEST(Identity, RestsOnDefaultsThatStay) {
+  std::string found;
+  for (const auto& kind : words<WorkloadKind>) {
+    Deck deck;
+    deck.workload.kind = kind.value;
+    const describe::Json keys = resolved(deck);
+    for (const char* section : {"workload", "chunks", "memory", "issue", "host_work", "disturb"}) {
+      found += fmt::format("{} {}: {}\n", kind.name, section, keys.at(section).dump());
+    }
+  }
+  EXPECT_EQ(found, test::content(OVERLAP_SOURCE_DIR "/tests/data/defaults.txt"));
+}
+
 /// A reference is found by the identity of its deck, so a new version of the program must not
 /// change it. Of a sweep: the hash of the identities of its points.
 TEST(Identity, OfEveryShippedDeckStays) {
@@ -500,6 +514,14 @@ TEST(Identity, OfEveryShippedDeckStays) {
     found += (points.size() == 1 ? identities : base::sha256(identities)) + "  " + name + "\n";
   }
   EXPECT_EQ(found, test::content(OVERLAP_SOURCE_DIR "/tests/data/identities.txt"));
+}
+
+TEST(Identity, FindsTheShippedReferenceOfItsDeck) {
+  const std::string reference = test::content(OVERLAP_SOURCE_DIR "/input/references/h200.yaml");
+  for (const char* name : {"acceptance/gpu", "acceptance/node", "acceptance/dgemm"}) {
+    const std::string own = identity(load_points(name).front().deck);
+    EXPECT_NE(reference.find("    deck: " + own + "\n"), std::string::npos) << name;
+  }
 }
 
 TEST(DeckFields, AreOnThePage) {
