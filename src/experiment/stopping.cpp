@@ -25,6 +25,17 @@ int most_repetitions(const deck::Measure& plan) {
   return plan.precision ? plan.at_most : plan.repetitions;
 }
 
+double Pauses::excess_s(double round_s) {
+  constexpr double least_s = 1;
+  constexpr int least_medians = 10;
+  if (round_s > least_s && rounds_ > 0) {
+    const double median_s = base::median(rounds_s_);
+    if (round_s > least_medians * median_s) return round_s - median_s;
+  }
+  add_thinned(rounds_s_, round_s, rounds_++, most_kept);
+  return 0;
+}
+
 Stopping::Stopping(const deck::Measure& plan, const std::vector<deck::Criterion>& criteria)
     : plan_(plan), next_look_(least_repetitions(plan)) {
   for (const deck::Criterion& criterion : criteria) {

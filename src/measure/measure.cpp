@@ -1,6 +1,7 @@
 #include "measure/measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "base/units.hpp"
@@ -71,8 +72,9 @@ struct Progress {
   int total;
   int done = 0;
   std::optional<lanes::Clock::time_point> start = {};  ///< of the first scored run
+  double paused_s = 0;                                 ///< since then; does not count
 
-  double elapsed_s() const { return start ? lanes::seconds_since(*start) : 0; }
+  double elapsed_s() const { return start ? lanes::seconds_since(*start) - paused_s : 0; }
   void show(const std::string& activity) const {
     if (!duration_s) return hooks.show(activity, done, total);
     const auto ms = [](double seconds) { return static_cast<int>(1e3 * seconds); };
@@ -81,13 +83,15 @@ struct Progress {
 };
 
 /// Conditions of the runs; call right after them, while the device is awake.
-experiment::Conditions conditions(const Session& session, const timeline::Engines& engines) {
+experiment::Conditions conditions(const Session& session, const timeline::Engines& engines,
+                                  double paused_s) {
   const auto variable = [](const std::string& name) -> std::optional<experiment::Variable> {
     const char* const text = std::getenv(name.c_str());
     const auto value = base::parse_count(text == nullptr ? "" : text);
     return value ? std::optional(experiment::Variable{name, *value}) : std::nullopt;
   };
   experiment::Conditions conditions;
+  conditions.paused_s = paused_s;
   if (on_gpu()) {
     const auto& describe = session.monitor.describe;
     conditions.device = describe ? describe(session.device) : session.device;
@@ -212,7 +216,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
     if (error.code() != base::ExitCode::interrupted) throw;
     samples.interrupted = true;
   }
-  samples.conditions = conditions(session, engines);
+  samples.conditions = conditions(session, engines, samples.conditions.paused_s);
   samples.runs = std::move(runs);
   return samples;
 }
@@ -307,13 +311,19 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
     }
     progress.start = lanes::Clock::now();
     std::vector<Sample> round_samples(runs.size());
+    std::array<experiment::Pauses, 2> pauses;  // of rounds that are not verified, and that are
     for (int round = 1; !samples.stopped; ++round) {
       const bool verified = options.verify == deck::Verify::every || round == 1 ||
                             stopping.may_end(round, progress.elapsed_s());
+      const double begin_s = progress.elapsed_s();
       for (std::size_t i = 0; i < runs.size(); ++i) {
         round_samples[i] = run_once(runs[i], options.warmup + round - 1, verified);
       }
-      for (std::size_t i = 0; i < runs.size(); ++i) add_sample(runs[i], round_samples[i], options);
+      progress.paused_s += pauses[verified].excess_s(progress.elapsed_s() - begin_s);
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        round_samples[i].at_s = std::min(round_samples[i].at_s, progress.elapsed_s());
+        add_sample(runs[i], round_samples[i], options);
+      }
       if (after_round) after_round(samples.device);
       std::optional<experiment::Stop> stop;
       if (verified && stopping.may_end(round, progress.elapsed_s())) {
@@ -328,6 +338,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
     samples.interrupted = true;
   }
   progress.show("");
+  samples.conditions.paused_s = progress.paused_s;
   samples.device.health = watch.finish();
   samples.device.health_series = std::move(watch.series());
   return samples;

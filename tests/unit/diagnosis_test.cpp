@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -510,6 +511,8 @@ const Row rows[] = {
           e.run().samples_s.assign(10, 14.9e-3);  // together kernels are faster
         },
         "take 100 % of the time", "faster copies would change nothing"},
+    Row{"paused", [](Evidence& e) { e.conditions.paused_s = 15; }, "for 15.00 s, which do not",
+        "look for what stopped it"},
     Row{"below_bound", [](Evidence& e) { e.run().samples_s.assign(10, 7.7e-3); },
         "its bound of 8.000 ms", "measure again"},
     Row{"drifting",
@@ -527,6 +530,13 @@ const Row rows[] = {
           e.run().predicted_hi_s = 20e-3;
         },
         "prediction (±25 %)", "on a quiet machine"}};
+
+TEST(Diagnosis, APauseIsSaidOnce) {
+  Evidence evidence = unexplained();
+  evidence.conditions.paused_s = 15;
+  EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
+  EXPECT_TRUE(is_noise("paused"));
+}
 
 TEST(Diagnosis, StagingRingWithLittleWorkIsNoCause) {
   Evidence evidence = unexplained();
@@ -547,7 +557,8 @@ TEST_P(EachCause, IsFoundAlone) {
 }
 
 TEST_P(EachCause, IsNoMatterWhereAllIsHidden) {
-  if (GetParam().cause == "kernel_bound" || GetParam().cause == "uncertain") return;
+  const std::set<std::string_view> also_then = {"kernel_bound", "uncertain", "paused"};
+  if (also_then.contains(GetParam().cause)) return;
   Evidence evidence = unexplained();
   GetParam().change(evidence);
   evidence.run().samples_s.assign(10, 8.5e-3);

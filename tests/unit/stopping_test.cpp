@@ -20,6 +20,19 @@ using Random = std::mt19937_64;
 
 deck::Measure precise(double precision) { return {.precision = precision}; }
 
+TEST(Pauses, AreRoundsFarBeyondTheMedian) {
+  Pauses pauses;
+  EXPECT_EQ(pauses.excess_s(30), 0);  // nothing to compare it with
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(pauses.excess_s(0.1), 0);
+  EXPECT_EQ(pauses.excess_s(0.99), 0);  // a hiccup
+  EXPECT_DOUBLE_EQ(pauses.excess_s(15), 14.9);
+  EXPECT_DOUBLE_EQ(pauses.excess_s(15), 14.9);  // a pause does not change the median
+  Pauses long_rounds;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(long_rounds.excess_s(2), 0);
+  EXPECT_EQ(long_rounds.excess_s(20), 0);
+  EXPECT_DOUBLE_EQ(long_rounds.excess_s(20.1), 18.1);
+}
+
 /// One order of which every repetition takes no wall-clock time but that of its sample.
 std::vector<Run> one_run() {
   std::vector<Run> runs(1);
