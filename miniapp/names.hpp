@@ -15,14 +15,18 @@ namespace overlap {
 struct FileNames {
   std::string host;
   int rank = 0;
-  std::string uuid;  ///< of the device; without one its PCI address, or "rankN"
+  std::string uuid = "{uuid}";  ///< of the device; without one its PCI address, or "rankN"
   std::string resolve(std::string name) const;
 };
 
 FileNames file_names(const base::Machine& machine);
+/// Those that are known before the device is: {uuid} stays.
+FileNames early_file_names(const base::Machine& machine);
 
 bool has_deck_placeholder(const std::string& name);
 std::string with_deck(const std::string& name, const std::string& deck);
+/// Whether the name contains {uuid}, which is known when the device is.
+bool has_device_placeholder(const std::string& name);
 /// Whether the name contains {rank} or {uuid}, so that each rank has its own file.
 bool has_rank_placeholder(const std::string& name);
 
