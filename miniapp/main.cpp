@@ -128,7 +128,6 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
 /// --fleet without the files about all ranks.
 Options with_files_of_rank(const Options& options, const Inputs& inputs, const FileNames& names) {
   Options rank_options = options;
-  rank_options.calibrate = names.resolve(options.calibrate);
   rank_options.outputs.clear();
   for (const Output& output : options.outputs) {
     if (options.fleet && is_common_file(output)) continue;
@@ -179,14 +178,6 @@ void register_inputs(const Options& options, const Inputs& inputs, report::Files
   }
 }
 
-/// What a JSON file says until its content is known. `of_fleet`: it is about all ranks.
-std::string first_draft(const Output& output, const std::vector<Study>& studies, bool of_fleet) {
-  if (!of_fleet) return content_of(output, studies);
-  results::Fleet fleet;
-  fleet.broken.push_back({output.path, "did not finish"});
-  return output.writer->fleet(fleet);
-}
-
 /// Locks the files whose names are known by now, and writes the first drafts of JSON files. Those
 /// that cannot be written are removed from the options and make the machinery unusable: nothing
 /// runs, and the other files contain the error. Throws base::Error{usage} if a file would overwrite
@@ -212,7 +203,10 @@ void take_files(Options& options, const Inputs& inputs, const FileNames& names,
     return succeeds([&] {
       files.writes(output.path, std::string(output.writer->option));
       if (!is_json(output) || report::is_stream(output.path)) return;
-      files.draft(output.path, first_draft(output, studies, of_fleet));
+      results::Fleet fleet;
+      fleet.broken = {{output.path, "did not finish"}};
+      files.draft(output.path, of_fleet ? output.writer->fleet(fleet)
+                                        : output.writer->write(results_of(studies, output.deck)));
     });
   };
   options.calibrate = names.resolve(options.calibrate);
@@ -232,7 +226,7 @@ void take_files(Options& options, const Inputs& inputs, const FileNames& names,
 bool write_output(const Output& output, std::vector<Study>& studies, Terminal& terminal) {
   Study& study = studies[output.deck.value_or(studies.size() - 1)];
   try {
-    report::write_file(output.path, content_of(output, studies));
+    report::write_file(output.path, output.writer->write(results_of(studies, output.deck)));
     return true;
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);
@@ -279,7 +273,7 @@ ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   }
   find_place(options, *inputs, machinery, terminal);
   std::vector<Study> studies = new_studies(*inputs, machine_of(machinery));
-  FileNames names = early_file_names(machine_of(machinery));
+  FileNames names = file_names(machine_of(machinery), true);
   Options rank_options = with_files_of_rank(options, *inputs, names);
   register_inputs(rank_options, *inputs, machinery.files);
   take_files(rank_options, *inputs, names, common_files(options, names), studies, machinery);
@@ -314,11 +308,8 @@ int main(int argc, char** argv) {
     const base::Error error = base::error_of(exception);
     terminal.error(error.what());
     code = error.code();
-    if (code != base::ExitCode::usage) {
-      terminal.failed(code);
-    } else {
-      machinery.files.restore();
-    }
+    if (code == base::ExitCode::usage) machinery.files.restore();
+    if (code != base::ExitCode::usage) terminal.failed(code);
     machinery.broken = true;
   }
   if (!terminal.flush()) {

@@ -47,15 +47,10 @@ std::string FileNames::resolve(std::string name) const {
   return base::replaced(name, "{uuid}", uuid);
 }
 
-FileNames early_file_names(const base::Machine& machine) {
-  return {.host = machine.host.name, .rank = machine.job ? machine.job->rank.value_or(0) : 0};
-}
-
-FileNames file_names(const base::Machine& machine) {
-  FileNames names = early_file_names(machine);
-  names.uuid = machine.device ? machine.device->id() : "";
-  if (names.uuid.empty()) names.uuid = fmt::format("rank{}", names.rank);
-  return names;
+FileNames file_names(const base::Machine& machine, bool early) {
+  const int rank = machine.job ? machine.job->rank.value_or(0) : 0;
+  const std::string id = early ? "{uuid}" : machine.device ? machine.device->id() : "";
+  return {machine.host.name, rank, id.empty() ? fmt::format("rank{}", rank) : id};
 }
 
 void require_separate_files(const Options& options) {

@@ -15,13 +15,12 @@ namespace overlap {
 struct FileNames {
   std::string host;
   int rank = 0;
-  std::string uuid = "{uuid}";  ///< of the device; without one its PCI address, or "rankN"
+  std::string uuid;  ///< of the device; without one its PCI address, or "rankN"
   std::string resolve(std::string name) const;
 };
 
-FileNames file_names(const base::Machine& machine);
-/// Those that are known before the device is: {uuid} stays.
-FileNames early_file_names(const base::Machine& machine);
+/// `early`: the device is not yet known, and {uuid} stays.
+FileNames file_names(const base::Machine& machine, bool early = false);
 
 bool has_deck_placeholder(const std::string& name);
 std::string with_deck(const std::string& name, const std::string& deck);

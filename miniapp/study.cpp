@@ -133,9 +133,8 @@ void save(const Options& options, const std::vector<Study>& studies, std::size_t
     const bool concerned = output.deck.value_or(deck) == deck && (ended || is_json(output));
     if (!concerned || report::is_stream(output.path)) continue;
     try {
-      files.draft(output.path, content_of(output, studies));
+      files.draft(output.path, output.writer->write(results_of(studies, output.deck)));
     } catch (const std::exception&) {
-      continue;
     }
   }
 }
@@ -232,8 +231,7 @@ void run_points(Study& study, Runner& runner) {
     results::append(result, number, std::move(part));
     if (const auto begin = Clock::now(); result.sweeps() && begin >= next_save) {
       runner.save();
-      const auto end = Clock::now();
-      next_save = end + (end - begin);
+      next_save = Clock::now() + (Clock::now() - begin);
     }
     if (is_finished(outcome)) continue;
     if (result.sweeps() && is_skipped(outcome)) {
@@ -295,15 +293,12 @@ std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machin
 
 report::Results results_of(const std::vector<Study>& studies, std::optional<std::size_t> deck) {
   report::Results results;
-  for (std::size_t i = deck.value_or(0); i < (deck ? *deck + 1 : studies.size()); ++i) {
+  for (std::size_t i = 0; i < studies.size(); ++i) {
+    if (i != deck.value_or(i)) continue;
     results.push_back(studies[i].result);
     if (!studies[i].ended) results::fail(results.back(), ExitCode::runtime_error, "did not finish");
   }
   return results;
-}
-
-std::string content_of(const Output& output, const std::vector<Study>& studies) {
-  return output.writer->write(results_of(studies, output.deck));
 }
 
 std::string journal_path(const Options& options) {

@@ -57,9 +57,6 @@ std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machin
 /// finish".
 report::Results results_of(const std::vector<Study>& studies, std::optional<std::size_t> deck = {});
 
-/// What a result file says so far.
-std::string content_of(const Output& output, const std::vector<Study>& studies);
-
 /// Where a sweep keeps its finished points: next to the first of its result files that has some, or
 /// else to the first; empty: nowhere.
 std::string journal_path(const Options& options);

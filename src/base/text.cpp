@@ -32,12 +32,8 @@ constexpr auto spelled = std::to_array<CodeRange>({{0, 0x1f},
                                                    {0xfeff, 0xfeff}});
 
 /// Spaces that look like ' '.
-constexpr auto spaces = std::to_array<CodeRange>({{0xa0, 0xa0},
-                                                  {0x1680, 0x1680},
-                                                  {0x2000, 0x200a},
-                                                  {0x202f, 0x202f},
-                                                  {0x205f, 0x205f},
-                                                  {0x3000, 0x3000}});
+constexpr auto spaces =
+    std::to_array<CodeRange>({{0xa0, 0xa0}, {0x2000, 0x200a}, {0x202f, 0x202f}, {0x3000, 0x3000}});
 
 /// Marks above or below other characters and selectors of variants.
 constexpr auto narrow = std::to_array<CodeRange>({{0x300, 0x36f},

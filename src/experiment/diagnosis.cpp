@@ -333,7 +333,7 @@ Found narrow_link(const Evidence& evidence) {
       {{"gen", device.pcie_gen.value_or(0)}, {"width", device.pcie_width.value_or(0)}});
 }
 
-/// Its time does not count (Pauses), but the machine was not the program's own.
+/// See excess_s().
 Found paused(const Evidence& evidence) {
   const double paused_s = evidence.conditions.paused_s;
   if (!evidence.last || paused_s <= 0) return {};

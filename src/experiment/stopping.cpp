@@ -25,15 +25,10 @@ int most_repetitions(const deck::Measure& plan) {
   return plan.precision ? plan.at_most : plan.repetitions;
 }
 
-double Pauses::excess_s(double round_s) {
-  constexpr double least_s = 1;
-  constexpr int least_medians = 10;
-  if (round_s > least_s && rounds_ > 0) {
-    const double median_s = base::median(rounds_s_);
-    if (round_s > least_medians * median_s) return round_s - median_s;
-  }
-  add_thinned(rounds_s_, round_s, rounds_++, most_kept);
-  return 0;
+double excess_s(std::vector<double>& rounds_s, double round_s, std::int64_t number) {
+  const double median_s = round_s > 1 && !rounds_s.empty() ? base::median(rounds_s) : round_s;
+  add_thinned(rounds_s, round_s, number, most_kept);
+  return round_s > 10 * median_s ? round_s - median_s : 0;
 }
 
 Stopping::Stopping(const deck::Measure& plan, const std::vector<deck::Criterion>& criteria)

@@ -17,17 +17,10 @@ int least_repetitions(const deck::Measure& plan);
 /// Maximum number of repetitions per order. Meaningless for a soak, which ends by time.
 int most_repetitions(const deck::Measure& plan);
 
-/// Finds rounds during which the process was paused, such as by SIGSTOP or a suspended job.
-class Pauses {
- public:
-  /// The time by which a round exceeds the median of those before it, if it takes longer than ten
-  /// medians and 1 s; else 0.
-  double excess_s(double round_s);
-
- private:
-  std::vector<double> rounds_s_;  ///< thinned; not those that were paused
-  std::int64_t rounds_ = 0;
-};
+/// Adds round `number`, from 0, to those before it. Returns the time by which it exceeds their
+/// median if the process was paused in it (SIGSTOP, a suspended job), which is assumed if it takes
+/// longer than ten medians and 1 s; else 0.
+double excess_s(std::vector<double>& rounds_s, double round_s, std::int64_t number);
 
 class Stopping {
  public:

@@ -82,16 +82,14 @@ struct Progress {
   }
 };
 
-/// Conditions of the runs; call right after them, while the device is awake.
-experiment::Conditions conditions(const Session& session, const timeline::Engines& engines,
-                                  double paused_s) {
+/// Adds conditions of the runs; call right after them, while the device is awake.
+void add_conditions(const Session& session, const timeline::Engines& engines,
+                    experiment::Conditions& conditions) {
   const auto variable = [](const std::string& name) -> std::optional<experiment::Variable> {
     const char* const text = std::getenv(name.c_str());
     const auto value = base::parse_count(text == nullptr ? "" : text);
     return value ? std::optional(experiment::Variable{name, *value}) : std::nullopt;
   };
-  experiment::Conditions conditions;
-  conditions.paused_s = paused_s;
   if (on_gpu()) {
     const auto& describe = session.monitor.describe;
     conditions.device = describe ? describe(session.device) : session.device;
@@ -104,7 +102,6 @@ experiment::Conditions conditions(const Session& session, const timeline::Engine
     conditions.max_connections = {names.max_connections, *names.default_connections};
   }
   conditions.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
-  return conditions;
 }
 
 bool judges_link(const deck::Deck& deck) {
@@ -216,7 +213,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
     if (error.code() != base::ExitCode::interrupted) throw;
     samples.interrupted = true;
   }
-  samples.conditions = conditions(session, engines, samples.conditions.paused_s);
+  add_conditions(session, engines, samples.conditions);
   samples.runs = std::move(runs);
   return samples;
 }
@@ -311,7 +308,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
     }
     progress.start = lanes::Clock::now();
     std::vector<Sample> round_samples(runs.size());
-    std::array<experiment::Pauses, 2> pauses;  // of rounds that are not verified, and that are
+    std::array<std::vector<double>, 2> rounds_s;  // not verified, verified
     for (int round = 1; !samples.stopped; ++round) {
       const bool verified = options.verify == deck::Verify::every || round == 1 ||
                             stopping.may_end(round, progress.elapsed_s());
@@ -319,7 +316,8 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
       for (std::size_t i = 0; i < runs.size(); ++i) {
         round_samples[i] = run_once(runs[i], options.warmup + round - 1, verified);
       }
-      progress.paused_s += pauses[verified].excess_s(progress.elapsed_s() - begin_s);
+      progress.paused_s +=
+          experiment::excess_s(rounds_s[verified], progress.elapsed_s() - begin_s, round - 1);
       for (std::size_t i = 0; i < runs.size(); ++i) {
         round_samples[i].at_s = std::min(round_samples[i].at_s, progress.elapsed_s());
         add_sample(runs[i], round_samples[i], options);

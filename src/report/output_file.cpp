@@ -229,13 +229,8 @@ void Files::draft(const std::string& path, const std::string& content) {
 void Files::restore() {
   for (const auto& [path, content] : std::exchange(former_, {})) {
     try {
-      if (content) {
-        write_file(path, *content);
-      } else {
-        remove_file(follow(path).path);
-      }
-    } catch (const base::Error&) {
-      continue;  // the draft stays
+      content ? write_file(path, *content) : remove_file(follow(path).path);
+    } catch (const base::Error&) {  // the draft stays
     }
   }
 }

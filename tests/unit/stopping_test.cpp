@@ -21,16 +21,18 @@ using Random = std::mt19937_64;
 deck::Measure precise(double precision) { return {.precision = precision}; }
 
 TEST(Pauses, AreRoundsFarBeyondTheMedian) {
-  Pauses pauses;
-  EXPECT_EQ(pauses.excess_s(30), 0);  // nothing to compare it with
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(pauses.excess_s(0.1), 0);
-  EXPECT_EQ(pauses.excess_s(0.99), 0);  // a hiccup
-  EXPECT_DOUBLE_EQ(pauses.excess_s(15), 14.9);
-  EXPECT_DOUBLE_EQ(pauses.excess_s(15), 14.9);  // a pause does not change the median
-  Pauses long_rounds;
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(long_rounds.excess_s(2), 0);
-  EXPECT_EQ(long_rounds.excess_s(20), 0);
-  EXPECT_DOUBLE_EQ(long_rounds.excess_s(20.1), 18.1);
+  std::vector<double> rounds_s;
+  auto excess = [&, number = 0](double round_s) mutable {
+    return excess_s(rounds_s, round_s, number++);
+  };
+  EXPECT_EQ(excess(30), 0);  // nothing to compare it with
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(excess(0.01), 0);
+  EXPECT_EQ(excess(0.99), 0);  // a hiccup
+  EXPECT_DOUBLE_EQ(excess(15), 14.99);
+  EXPECT_DOUBLE_EQ(excess(15), 14.99);  // pauses hardly change the median
+  rounds_s.assign(3, 2);
+  EXPECT_EQ(excess(20), 0);
+  EXPECT_DOUBLE_EQ(excess(20.1), 18.1);
 }
 
 /// One order of which every repetition takes no wall-clock time but that of its sample.
