@@ -384,7 +384,9 @@ class Trouble(Case):
         caught = [int(re.search(r"SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1], 16)
                   for pid in started.pids().values()]
         self.assertEqual([(signals >> (signal.SIGUSR1 - 1) & 1, signals >> (signal.SIGUSR2 - 1) & 1) for signals in caught], [(0, 1)] * RANKS)
-        started.kill()
+        for rank in range(RANKS):
+            started.send(signal.SIGTERM, rank)
+        self.assert_ends(started, "INTERRUPTED", 130, DEADLINE + 10)
 
     def test_a_launch_that_is_killed_leaves_its_files(self):
         started = self.fleet(ENDLESS + FLEET.format("together"))
