@@ -141,7 +141,7 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   const bool can_end = !machinery.session || !machinery.session->lost;
   std::string file = fmt::format("rank {}", names.rank);
   for (const Output& output : options.outputs) {
-    if (is_common_file(output) || output.writer->option != "--json") continue;
+    if (is_common_file(output) || !is_json(output)) continue;
     file = names.resolve(output.path);
   }
   member.leave();

@@ -16,6 +16,7 @@
 #include "names.hpp"
 #include "report/reports.hpp"
 #include "results.hpp"
+#include "results/fleet.hpp"
 #include "study.hpp"
 #include "workload/workload.hpp"
 
@@ -24,12 +25,15 @@ namespace {
 
 using base::ExitCode;
 
-/// Ends the program with an exit code where a library aborts, as Kokkos does on a lost device.
+/// Ends the program with an exit code where a library aborts, as Kokkos does on a lost device or a
+/// wrong setting.
 extern "C" void end_of_abort(int) {
-  constexpr std::string_view line =
-      "miniapp: error: a library ended the run, for the reason above\n";
-  const auto written = write(STDERR_FILENO, line.data(), line.size());
-  static_cast<void>(written);
+  const auto print = [](int stream, std::string_view line) {
+    const auto written = write(stream, line.data(), line.size());
+    static_cast<void>(written);
+  };
+  print(STDERR_FILENO, "miniapp: error: a library ended the run, for the reason above\n");
+  if (owes_result) print(STDOUT_FILENO, "OVERLAP_RESULT verdict=ERROR data=NONE exit=1\n");
   std::_Exit(static_cast<int>(ExitCode::runtime_error));
 }
 
@@ -57,28 +61,29 @@ void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
   machinery.world.reset();
 }
 
-/// Creates the resources for the options, apart from the world. Throws base::Error{usage}; other
-/// errors of this machine or rank are stored in `unusable` (without decks: thrown). If the ranks of
-/// a fleet cannot meet, changes the options to those of one process.
-void start(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal) {
-  if (!inputs.predicted.empty()) return;
-  std::vector<std::string> kokkos = options.kokkos;
-  if (options.fleet) {
-    try {
-      if (!machinery.unusable) machinery.member.emplace(*machinery.world, deadline_s(inputs));
-    } catch (const base::Error& error) {
-      if (error.code() == ExitCode::usage) throw;
-      machinery.unusable = error;
-    }
-    if (machinery.unusable) return go_on_alone(options, machinery, terminal);
-    const auto& member = *machinery.member;
-    if (member.rank() > 0) terminal.speak_for(member.name());
-    kokkos = member.kokkos_arguments(std::move(kokkos));
-    machinery.unusable = member.unplaced();
-    if (machinery.unusable) return;
-  }
+/// Finds the place of this rank of a fleet. Throws base::Error{usage}; other errors are stored in
+/// `unusable`. If the ranks cannot meet, changes the options to those of one process.
+void find_place(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal) {
+  if (!options.fleet) return;
   try {
-    machinery.session.emplace(std::move(kokkos));
+    if (!machinery.unusable) machinery.member.emplace(*machinery.world, deadline_s(inputs));
+  } catch (const base::Error& error) {
+    if (error.code() == ExitCode::usage) throw;
+    machinery.unusable = error;
+  }
+  if (machinery.unusable) return go_on_alone(options, machinery, terminal);
+  const auto& member = *machinery.member;
+  if (member.rank() > 0) terminal.speak_for(member.name());
+  machinery.unusable = member.unplaced();
+}
+
+/// Starts Kokkos, unless nothing will run. Throws base::Error{usage}; other errors of this machine
+/// are stored in `unusable` (without decks: thrown).
+void start(const Options& options, const Inputs& inputs, Machinery& machinery) {
+  if (!inputs.predicted.empty() || machinery.unusable) return;
+  try {
+    machinery.session.emplace(machinery.member ? machinery.member->kokkos_arguments(options.kokkos)
+                                               : options.kokkos);
   } catch (const base::Error& error) {
     if (error.code() == base::ExitCode::usage || inputs.decks.empty()) throw;
     machinery.unusable = error;
@@ -123,7 +128,6 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
 /// --fleet without the files about all ranks.
 Options with_files_of_rank(const Options& options, const Inputs& inputs, const FileNames& names) {
   Options rank_options = options;
-  rank_options.calibrate = names.resolve(options.calibrate);
   rank_options.outputs.clear();
   for (const Output& output : options.outputs) {
     if (options.fleet && is_common_file(output)) continue;
@@ -140,13 +144,9 @@ Options with_files_of_rank(const Options& options, const Inputs& inputs, const F
   return rank_options;
 }
 
-/// Removes result files that cannot be written from the options, and makes the machinery unusable:
-/// nothing runs, and the other files contain the error. Throws base::Error{usage} if a file would
-/// overwrite another one of the command, and any error without a deck. `common`: the files about
-/// all ranks.
-void require_writable(Options& options, const Inputs& inputs, const std::vector<Output>& common,
-                      Machinery& machinery) {
-  report::Files& files = machinery.files;
+/// Registers the files that the command reads. Throws base::Error{usage} where an unfinished sweep
+/// does not go with the options.
+void register_inputs(const Options& options, const Inputs& inputs, report::Files& files) {
   bool sweeps = false;
   for (const auto& points : inputs.decks) {
     files.reads(points.front().deck.path, "the deck");
@@ -176,9 +176,19 @@ void require_writable(Options& options, const Inputs& inputs, const std::vector<
               base::one_line(journal), base::one_line(options.calibrate)));
     }
   }
-  const auto can_write = [&](const std::string& path, const std::string& option) {
+}
+
+/// Locks the files whose names are known by now, and writes the first drafts of JSON files. Those
+/// that cannot be written are removed from the options and make the machinery unusable: nothing
+/// runs, and the other files contain the error. Throws base::Error{usage} if a file would overwrite
+/// another one of the command, and any error without a deck. `common`: the files about all ranks.
+void take_files(Options& options, const Inputs& inputs, const FileNames& names,
+                const std::vector<Output>& common, const std::vector<Study>& studies,
+                Machinery& machinery) {
+  report::Files& files = machinery.files;
+  const auto succeeds = [&](const auto& action) {
     try {
-      files.writes(path, option);
+      action();
       return true;
     } catch (const base::Error& error) {
       if (error.code() == ExitCode::usage || inputs.decks.empty()) throw;
@@ -189,10 +199,26 @@ void require_writable(Options& options, const Inputs& inputs, const std::vector<
       return false;
     }
   };
-  if (!options.calibrate.empty()) can_write(options.calibrate, "--calibrate");
-  for (const Output& output : common) can_write(output.path, std::string(output.writer->option));
-  std::erase_if(options.outputs, [&](const Output& output) {
-    return !can_write(output.path, std::string(output.writer->option));
+  const auto take = [&](const Output& output, bool of_fleet) {
+    return succeeds([&] {
+      files.writes(output.path, std::string(output.writer->option));
+      if (!is_json(output) || report::is_stream(output.path)) return;
+      results::Fleet fleet;
+      fleet.broken = {{output.path, "did not finish"}};
+      files.draft(output.path, of_fleet ? output.writer->fleet(fleet)
+                                        : output.writer->write(results_of(studies, output.deck)));
+    });
+  };
+  options.calibrate = names.resolve(options.calibrate);
+  if (!options.calibrate.empty() && !has_device_placeholder(names.uuid)) {
+    succeeds([&] { files.writes(options.calibrate, "--calibrate"); });
+  }
+  for (const Output& output : common) take(output, true);
+  std::erase_if(options.outputs, [&](Output& output) {
+    output.path = names.resolve(output.path);
+    if (output.taken || has_device_placeholder(output.path)) return false;
+    output.taken = take(output, false);
+    return !output.taken;
   });
 }
 
@@ -200,8 +226,7 @@ void require_writable(Options& options, const Inputs& inputs, const std::vector<
 bool write_output(const Output& output, std::vector<Study>& studies, Terminal& terminal) {
   Study& study = studies[output.deck.value_or(studies.size() - 1)];
   try {
-    const auto results = output.deck ? report::Results{study.result} : results_of(studies);
-    report::write_file(output.path, output.writer->write(results));
+    report::write_file(output.path, output.writer->write(results_of(studies, output.deck)));
     return true;
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);
@@ -246,13 +271,18 @@ ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
     terminal.text(dry_run(*inputs));
     return ExitCode::pass;
   }
-  start(options, *inputs, machinery, terminal);
-  const FileNames names = file_names(machine_of(machinery));
+  find_place(options, *inputs, machinery, terminal);
+  std::vector<Study> studies = new_studies(*inputs, machine_of(machinery));
+  FileNames names = file_names(machine_of(machinery), true);
   Options rank_options = with_files_of_rank(options, *inputs, names);
-  require_writable(rank_options, *inputs, common_files(options, names), machinery);
+  register_inputs(rank_options, *inputs, machinery.files);
+  take_files(rank_options, *inputs, names, common_files(options, names), studies, machinery);
+  start(options, *inputs, machinery);
+  names = file_names(machine_of(machinery));
+  take_files(rank_options, *inputs, names, {}, studies, machinery);
   if (!rank_options.calibrate.empty() && !machinery.unusable)
     calibrate(rank_options, *inputs, machinery, terminal);
-  std::vector<Study> studies = run_decks(rank_options, *inputs, machinery, terminal);
+  run_decks(rank_options, *inputs, studies, machinery, terminal);
   const ExitCode code = finish(rank_options, studies, terminal);
   return machinery.member ? finish_fleet(options, names, studies, machinery, terminal) : code;
 }
@@ -272,11 +302,13 @@ int main(int argc, char** argv) {
     const Options options = parse_options(argc, argv);
     if (options.quiet) terminal.be_quiet();
     if (options.verbose) terminal.be_verbose();
+    if (options.fleet) std::signal(SIGUSR1, SIG_DFL);  // by which MPICH reports a dead rank
     code = run(options, machinery, terminal);
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);
     terminal.error(error.what());
     code = error.code();
+    if (code == base::ExitCode::usage) machinery.files.restore();
     if (code != base::ExitCode::usage) terminal.failed(code);
     machinery.broken = true;
   }

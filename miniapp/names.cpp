@@ -24,8 +24,9 @@ std::string with_deck(const std::string& name, const std::string& deck) {
   return base::replaced(name, "{deck}", deck);
 }
 
+bool has_device_placeholder(const std::string& name) { return has(name, "{uuid}"); }
 bool has_rank_placeholder(const std::string& name) {
-  return has(name, "{rank}") || has(name, "{uuid}");
+  return has(name, "{rank}") || has_device_placeholder(name);
 }
 
 void require_known_placeholders(std::string_view option, const std::string& name,
@@ -46,9 +47,9 @@ std::string FileNames::resolve(std::string name) const {
   return base::replaced(name, "{uuid}", uuid);
 }
 
-FileNames file_names(const base::Machine& machine) {
+FileNames file_names(const base::Machine& machine, bool early) {
   const int rank = machine.job ? machine.job->rank.value_or(0) : 0;
-  const std::string id = machine.device ? machine.device->id() : "";
+  const std::string id = early ? "{uuid}" : machine.device ? machine.device->id() : "";
   return {machine.host.name, rank, id.empty() ? fmt::format("rank{}", rank) : id};
 }
 

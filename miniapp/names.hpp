@@ -19,10 +19,13 @@ struct FileNames {
   std::string resolve(std::string name) const;
 };
 
-FileNames file_names(const base::Machine& machine);
+/// `early`: the device is not yet known, and {uuid} stays.
+FileNames file_names(const base::Machine& machine, bool early = false);
 
 bool has_deck_placeholder(const std::string& name);
 std::string with_deck(const std::string& name, const std::string& deck);
+/// Whether the name contains {uuid}, which is known when the device is.
+bool has_device_placeholder(const std::string& name);
 /// Whether the name contains {rank} or {uuid}, so that each rank has its own file.
 bool has_rank_placeholder(const std::string& name);
 

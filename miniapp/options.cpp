@@ -190,7 +190,9 @@ void check(const CLI::App& app, const Options& options) {
     }
   }
   if (options.list || options.version) return;
-  if (options.decks.empty() && options.calibrate.empty()) {
+  const bool asks_kokkos =
+      std::ranges::find(options.kokkos, "--kokkos-help") != options.kokkos.end();
+  if (options.decks.empty() && options.calibrate.empty() && !asks_kokkos) {
     fail("no deck given (see miniapp --help)");
   }
   exclude("--predict",
@@ -257,7 +259,7 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--version", options.version,
                "Print version, git commit, Kokkos, compiler, CUDA or HIP");
   app.footer(
-      "Options that begin with --kokkos- go to Kokkos.\n"
+      "Options that begin with --kokkos- go to Kokkos (see miniapp --kokkos-help).\n"
       "Exit codes: 0 pass, 1 runtime error, 2 wrong data, 3 bad usage or deck,\n"
       "4 precondition not met, 5 performance below a criterion, 6 inconclusive,\n"
       "77 skipped, 130 interrupted.");

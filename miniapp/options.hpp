@@ -13,7 +13,10 @@ struct Output {
   const report::Writer* writer;
   std::string path;
   std::optional<std::size_t> deck = {};  ///< index of its deck; empty: all decks
+  bool taken = false;                    ///< locked, and can be written
 };
+
+inline bool is_json(const Output& output) { return output.writer->option == "--json"; }
 
 /// The subcommand: run decks, or process results of earlier runs.
 enum class Command { run, baseline, compare, merge, show };

@@ -63,12 +63,12 @@ void Terminal::verdict(const report::Results& results) {
 }
 
 void Terminal::result(const std::string& lines) {
-  has_result_ = true;
+  owes_result = false;
   text(lines);
 }
 
 void Terminal::failed(base::ExitCode code) {
-  if (!has_result_) result(report::verdict_line(results::verdict_of(code), code, false));
+  if (owes_result) result(report::verdict_line(results::verdict_of(code), code, false));
 }
 
 bool Terminal::wants_all_lines() const { return quiet_ || isatty(STDOUT_FILENO) == 0; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -13,6 +14,10 @@ namespace overlap {
 /// Opens closed standard streams, so that files opened later do not take their descriptors.
 void occupy_standard_streams();
 
+/// Whether this process is to end with OVERLAP_RESULT, which it has not yet printed: for handlers
+/// of signals, which reach nothing but globals.
+inline std::atomic<bool> owes_result = true;
+
 /// The only place that prints: text on stdout, errors and a live progress line on stderr. Only safe
 /// bytes leave it (base/text.hpp).
 class Terminal {
@@ -25,7 +30,10 @@ class Terminal {
   void be_quiet() { quiet_ = true; }      ///< --quiet
   void be_verbose() { verbose_ = true; }  ///< --verbose
   /// Makes this process one of several: it prefixes messages with `name` and prints no results.
-  void speak_for(const std::string& name) { name_ = name; }
+  void speak_for(const std::string& name) {
+    name_ = name;
+    owes_result = false;
+  }
   /// Columns of the terminal on stdout; otherwise $COLUMNS, or 100.
   int width() const;
 
@@ -67,7 +75,6 @@ class Terminal {
 
   bool quiet_ = false;
   bool verbose_ = false;
-  bool has_result_ = false;
   bool has_shown_ = false;  ///< a piece of a report
   std::string name_;        ///< empty: the only process, or rank 0
   std::optional<Part> part_;

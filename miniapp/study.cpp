@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include "base/interrupt.hpp"
@@ -112,26 +114,29 @@ void open_journal(const Options& options, const Inputs& inputs, Study& study, Ma
   }
 }
 
-/// A study of one of the decks that starts now.
-Study new_study(const Inputs& inputs, std::size_t deck, const base::Machine& machine) {
-  Study study{.points = inputs.decks[deck]};
-  study.result = experiment::new_result(study.points, machine);
-  study.result.started = now_utc();
-  for (const model::Device& device : inputs.predicted) {
-    study.result.predicted_for.push_back(device.name);
-  }
-  return study;
-}
-
-/// If an interrupt ended the study before the last one, marks the last one as interrupted before
-/// its first point. Returns whether it did.
-bool mark_interrupted(std::vector<Study>& studies) {
-  const auto before = studies.size() - 1;
-  if (before == 0 || studies[before - 1].result.code != ExitCode::interrupted) return false;
-  Study& study = studies.back();
+/// If an interrupt ended the study before this one, marks this one as interrupted before its first
+/// point. Returns whether it did.
+bool mark_interrupted(std::vector<Study>& studies, std::size_t deck) {
+  if (deck == 0 || studies[deck - 1].result.code != ExitCode::interrupted) return false;
+  Study& study = studies[deck];
   const base::Error error(ExitCode::interrupted, "interrupted");
   results::append(study.result, 0, experiment::failed_part(study.points.front(), error));
   return true;
+}
+
+/// Writes the files with this deck, as far as it is known: of one that goes on, the JSON files.
+/// What cannot be written is left to the last time, which reports it.
+void save(const Options& options, const std::vector<Study>& studies, std::size_t deck,
+          report::Files& files) {
+  const bool ended = studies[deck].ended;
+  for (const Output& output : options.outputs) {
+    const bool concerned = output.deck.value_or(deck) == deck && (ended || is_json(output));
+    if (!concerned || report::is_stream(output.path)) continue;
+    try {
+      files.draft(output.path, output.writer->write(results_of(studies, output.deck)));
+    } catch (const std::exception&) {
+    }
+  }
 }
 
 /// Measures or predicts the points of one deck: probe, plan, measure, judge.
@@ -140,6 +145,7 @@ struct Runner {
   Machinery& machinery;
   Terminal& terminal;
   results::References references;
+  std::function<void()> save;                 ///< what is known so far
   std::optional<experiment::Plan> plan = {};  ///< of the last phase
 
   results::Part predict_point(const Study& study, const deck::Point& point);
@@ -199,8 +205,10 @@ results::Part Runner::run(const Study& study, const deck::Point& point) {
 
 /// Runs the remaining points of a study. Those that this machine cannot run are skipped in a sweep.
 void run_points(Study& study, Runner& runner) {
+  using Clock = std::chrono::steady_clock;
   Terminal& terminal = runner.terminal;
   results::Result& result = study.result;
+  Clock::time_point next_save;  // so that at most half of the time goes into files
   for (std::size_t number = 0; number < study.points.size(); ++number) {
     if (is_finished(result.points[number])) continue;
     const deck::Point& point = study.points[number];
@@ -221,6 +229,10 @@ void run_points(Study& study, Runner& runner) {
     }
     const results::Point outcome = part.point;
     results::append(result, number, std::move(part));
+    if (const auto begin = Clock::now(); result.sweeps() && begin >= next_save) {
+      runner.save();
+      next_save = Clock::now() + (Clock::now() - begin);
+    }
     if (is_finished(outcome)) continue;
     if (result.sweeps() && is_skipped(outcome)) {
       terminal.note("skipped " + name + ": " + outcome.ended_by);
@@ -267,9 +279,26 @@ bool Study::is_over() const {
   });
 }
 
-report::Results results_of(const std::vector<Study>& studies) {
+std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machine) {
+  std::vector<Study> studies;
+  for (const auto& points : inputs.decks) {
+    Study& study = studies.emplace_back(Study{.points = points});
+    study.result = experiment::new_result(points, machine);
+    study.result.started = now_utc();
+    for (const model::Device& device : inputs.predicted) {
+      study.result.predicted_for.push_back(device.name);
+    }
+  }
+  return studies;
+}
+
+report::Results results_of(const std::vector<Study>& studies, std::optional<std::size_t> deck) {
   report::Results results;
-  for (const Study& study : studies) results.push_back(study.result);
+  for (std::size_t i = 0; i < studies.size(); ++i) {
+    if (i != deck.value_or(i)) continue;
+    results.push_back(studies[i].result);
+    if (!studies[i].ended) results::fail(results.back(), ExitCode::runtime_error, "did not finish");
+  }
   return results;
 }
 
@@ -293,14 +322,16 @@ std::string now_utc() {
   return text.data();
 }
 
-std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machinery& machinery,
-                             Terminal& terminal) {
-  std::vector<Study> studies;
+void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>& studies,
+               Machinery& machinery, Terminal& terminal) {
   std::size_t phases = 0;
-  for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
+  for (std::size_t i = 0; i < studies.size(); ++i) {
     const base::Machine machine = machine_of(machinery);
-    Study& study = studies.emplace_back(new_study(inputs, i, machine));
-    if (mark_interrupted(studies)) continue;
+    Study& study = studies[i];
+    study.result.machine = machine;
+    study.result.started = now_utc();
+    study.ended = mark_interrupted(studies, i);
+    if (study.ended) continue;
     open_journal(options, inputs, study, machinery, terminal);
     if (study.result.sweeps()) terminal.show(report::heading(study.result, {}));
     if (machinery.unusable) {
@@ -309,15 +340,19 @@ std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machi
       results::append(study.result, 0, experiment::failed_part(first, error));
       terminal.error(study.result.points.front().ended_by);
     } else {
-      Runner runner{
-          inputs, machinery, terminal, {results::subject_of(machine), inputs.references[i]}};
+      Runner runner{inputs,
+                    machinery,
+                    terminal,
+                    {results::subject_of(machine), inputs.references[i]},
+                    [&, i] { save(options, studies, i, machinery.files); }};
       run_points(study, runner);
     }
+    study.ended = true;
+    if (i + 1 < studies.size()) save(options, studies, i, machinery.files);
     if (!machinery.member) terminal.show(report::findings(study.result));
     phases += inputs.decks[i].size();
     if (machinery.member) machinery.member->skip_to(phases);  // skipped after an error
   }
-  return studies;
 }
 
 }  // namespace overlap

@@ -44,12 +44,18 @@ struct Study {
   results::Result result;
   std::unique_ptr<report::Journal> journal = {};  ///< of finished points of a sweep; null: none
   bool unwritten = false;                         ///< whether a file could not be written
+  bool ended = false;                             ///< whether nothing will be added to the result
 
   /// Whether no point is left to measure here.
   bool is_over() const;
 };
 
-report::Results results_of(const std::vector<Study>& studies);
+/// The studies of the decks, of which nothing ran yet.
+std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machine);
+
+/// The results so far, of all decks or one. Those that have not ended have the error "did not
+/// finish".
+report::Results results_of(const std::vector<Study>& studies, std::optional<std::size_t> deck = {});
 
 /// Where a sweep keeps its finished points: next to the first of its result files that has some, or
 /// else to the first; empty: nowhere.
@@ -58,10 +64,11 @@ std::string journal_path(const Options& options);
 /// The time as in result files.
 std::string now_utc();
 
-/// Runs the decks one after the other, and of an interrupted sweep what is left. Errors are stored
-/// in the results; base::Error{usage} is thrown. The reports of a fleet are made from all ranks at
-/// the end.
-std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machinery& machinery,
-                             Terminal& terminal);
+/// Runs the decks one after the other, and of an interrupted sweep what is left. Writes JSON files
+/// after each point of a sweep, and all files with a deck when it ends, except streams; the last
+/// deck's are left to the caller. Errors are stored in the results; base::Error{usage} is thrown.
+/// The reports of a fleet are made from all ranks at the end.
+void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>& studies,
+               Machinery& machinery, Terminal& terminal);
 
 }  // namespace overlap

@@ -12,9 +12,11 @@
 namespace overlap::base {
 namespace {
 
-// A signal handler can reach nothing but a global.
-std::atomic<std::int64_t> asked_at_ms = 0;  ///< 0: no stop was requested
-static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+// A signal handler can reach nothing but globals.
+std::atomic<bool> asked = false;                ///< whether a stop was requested
+std::atomic<std::int64_t> interrupt_at_ms = 0;  ///< first SIGINT or SIGTERM; 0: none
+static_assert(std::atomic<bool>::is_always_lock_free &&
+              std::atomic<std::int64_t>::is_always_lock_free);
 
 std::int64_t now_ms() {
   timespec now{};
@@ -22,12 +24,15 @@ std::int64_t now_ms() {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000 + 1;
 }
 
+extern "C" void on_request(int) { asked = true; }
+
 extern "C" void on_interrupt(int) {
   // Programs such as timeout send one request twice, to the process and to its group.
   constexpr std::int64_t one_request_ms = 200;
   const std::int64_t now = now_ms();
   std::int64_t first = 0;
-  if (asked_at_ms.compare_exchange_strong(first, now)) return;
+  asked = true;
+  if (interrupt_at_ms.compare_exchange_strong(first, now)) return;
   if (now - first > one_request_ms) _exit(static_cast<int>(ExitCode::interrupted));
 }
 
@@ -44,7 +49,8 @@ void look_at_hangup(int, char**, char**) {
 }  // namespace
 
 void catch_interrupts() {
-  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN || ignores_hangup) std::signal(SIGHUP, SIG_IGN);
+  for (const int number : {SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU}) std::signal(number, on_request);
+  std::signal(SIGHUP, ignores_hangup ? SIG_IGN : on_request);
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   // A write beyond the file size limit or to a closed pipe then fails with an error.
@@ -52,7 +58,7 @@ void catch_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-bool interrupted() { return asked_at_ms != 0; }
+bool interrupted() { return asked; }
 
 void check_interrupt() {
   if (interrupted()) throw Error(ExitCode::interrupted, "interrupted; no result was written");

@@ -115,8 +115,8 @@ struct HostInfo {
   std::string cpu;
   int cores = 0;         ///< usable by this process
   std::string affinity;  ///< list of usable CPUs: "0-7,16"
-  std::int64_t total_bytes = 0;
-  std::int64_t available_bytes = 0;
+  std::optional<std::int64_t> total_bytes;
+  std::optional<std::int64_t> available_bytes;
   std::string kernel;                                 ///< release of the operating system kernel
   std::optional<std::string> transparent_huge_pages;  ///< "always", "madvise" or "never"
   std::optional<std::int64_t> huge_pages;             ///< reserved by the system

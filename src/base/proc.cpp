@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <optional>
 
 namespace overlap::base {
 namespace {
@@ -26,7 +25,9 @@ constexpr auto versions = std::to_array<GroupVersion>(
 /// Bytes that a control group still allows its processes; empty: no limit.
 std::optional<std::int64_t> left_in_group(const GroupVersion& version, const std::string& folder) {
   std::int64_t most = 0, used = 0, bytes = 0;
-  if (!(std::ifstream(folder + "/" + version.most) >> most)) return std::nullopt;
+  constexpr std::int64_t unlimited = std::int64_t{1} << 60;  // version 1 has a number, too
+  std::ifstream limit(folder + "/" + version.most);
+  if (!(limit >> most) || most > unlimited) return std::nullopt;
   std::ifstream(folder + "/" + version.used) >> used;
   std::ifstream stat(folder + "/memory.stat");
   for (std::string word; stat >> word >> bytes;) {
@@ -61,16 +62,18 @@ std::string proc_value(const std::string& path, const std::string& key) {
   return {};
 }
 
-std::int64_t memory_bytes(const std::string& key, const std::string& root) {
-  return 1024 * std::strtoll(proc_value(root + "/proc/meminfo", key).c_str(), nullptr, 10);
+std::optional<std::int64_t> memory_bytes(const std::string& key, const std::string& root) {
+  const std::string kib = proc_value(root + "/proc/meminfo", key);
+  if (kib.empty()) return std::nullopt;
+  return 1024 * std::strtoll(kib.c_str(), nullptr, 10);
 }
 
-std::int64_t available_memory(const std::string& root) {
-  std::int64_t available = memory_bytes("MemAvailable", root);
+std::optional<std::int64_t> available_memory(const std::string& root) {
+  auto available = memory_bytes("MemAvailable", root);
   for (const GroupVersion& version : versions) {
     for (std::string group = group_of(version, root);; group.resize(group.rfind('/'))) {
       const auto left = left_in_group(version, root + version.mount + group);
-      available = std::min(available, left.value_or(available));
+      if (left) available = std::min(available.value_or(*left), *left);
       if (group.find('/') == std::string::npos) break;
     }
   }

@@ -31,6 +31,10 @@ constexpr auto spelled = std::to_array<CodeRange>({{0, 0x1f},
                                                    {0x2060, 0x206f},
                                                    {0xfeff, 0xfeff}});
 
+/// Spaces that look like ' '.
+constexpr auto spaces =
+    std::to_array<CodeRange>({{0xa0, 0xa0}, {0x2000, 0x200a}, {0x202f, 0x202f}, {0x3000, 0x3000}});
+
 /// Marks above or below other characters and selectors of variants.
 constexpr auto narrow = std::to_array<CodeRange>({{0x300, 0x36f},
                                                   {0x1ab0, 0x1aff},
@@ -83,7 +87,7 @@ Character first_character(std::string_view text) {
   return {no_character ? std::nullopt : std::optional(code), length};
 }
 
-std::string one_line(std::string_view bytes) {
+std::string one_line(std::string_view bytes, bool spell_spaces) {
   const auto is_special = [](char c) { return c < ' ' || c > '~'; };  // of either sign
   std::string line;
   line.reserve(bytes.size());
@@ -96,7 +100,7 @@ std::string one_line(std::string_view bytes) {
     const auto [code, length] = first_character(bytes);
     if (!code) {
       line += "\xef\xbf\xbd";
-    } else if (is_in(spelled, *code)) {
+    } else if (is_in(spelled, *code) || (spell_spaces && is_in(spaces, *code))) {
       line += spell(*code);
     } else {
       line += bytes.substr(0, length);

@@ -19,8 +19,8 @@ Character first_character(std::string_view text);
 
 /// Any bytes as valid UTF-8 that is safe on one line. Invalid bytes and non-characters become
 /// U+FFFD. Control characters, line separators and bidirectional controls are escaped: \n, \x1b,
-/// \u0085. All other text is unchanged.
-std::string one_line(std::string_view bytes);
+/// \u0085. All other text is unchanged, or, with `spell_spaces`, all but spaces that look like ' '.
+std::string one_line(std::string_view bytes, bool spell_spaces = false);
 /// As one_line(), but keeps line breaks.
 std::string safe_lines(std::string_view bytes);
 /// As safe_lines(), for text between result lines: indents lines that begin like a result line.

@@ -124,7 +124,8 @@ std::string spell(const Json& value, bool for_file = false);
 
 /// What messages say of a value: its text in quotes, "a list", "a map", "nothing".
 std::string found(const Json* value);
-/// External text in quotes on one line: base::one_line(), truncated to 100 columns.
+/// External text in quotes on one line: base::one_line() with spelled spaces, truncated to 100
+/// columns.
 std::string quoted(const std::string& text);
 /// The same without quotes.
 std::string clean(const std::string& text);

@@ -65,6 +65,7 @@ struct Evidence {
   model::Bounds bounds = {};
   schedule::Traffic traffic;
   std::optional<base::Summary> drift = {};
+  bool last = false;      ///< whether it is the last of the runs, to which a pause is attributed
   bool compared = false;  ///< rates, bounds and efficiency are known; otherwise the rest is unset
   double time_s = 0;
   double copies_s = 0;   ///< sum of both directions
@@ -102,7 +103,8 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
                     .schedule = run.schedule,
                     .conditions = conditions,
                     .traffic = schedule::traffic(run.schedule),
-                    .drift = results::value(deck::Metric::drift, run, run_pointers)};
+                    .drift = results::value(deck::Metric::drift, run, run_pointers),
+                    .last = &run == &runs.back()};
   const auto efficiency = results::value(deck::Metric::overlap_efficiency, run, run_pointers);
   if (!run.rates || !run.bounds || !efficiency) return evidence;  // the baseline has none
   const model::Rates& rates = *run.rates;
@@ -331,6 +333,16 @@ Found narrow_link(const Evidence& evidence) {
       {{"gen", device.pcie_gen.value_or(0)}, {"width", device.pcie_width.value_or(0)}});
 }
 
+/// See excess_s().
+Found paused(const Evidence& evidence) {
+  const double paused_s = evidence.conditions.paused_s;
+  if (!evidence.last || paused_s <= 0) return {};
+  return found(fmt::format("the process was paused for {}, which do not count; look for what "
+                           "stopped it: SIGSTOP, a suspended job or machine",
+                           base::format_seconds(paused_s)),
+               {{"paused_s", paused_s}});
+}
+
 Found drifting(const Evidence& evidence) {
   if (!evidence.drift || (evidence.drift->lo <= least_drift && evidence.drift->hi >= -least_drift))
     return {};
@@ -427,6 +439,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"waits", When::hides, waits},
     {"one_copy_engine", When::hides, one_copy_engine},
     {"narrow_link", When::hides, narrow_link},
+    {"paused", When::any_run, paused},
     {"below_bound", When::any_run, below_bound},
     {"link_varies", When::any_run, link_varies},
     {"drifting", When::any_run, drifting},

@@ -27,6 +27,7 @@ struct Conditions {
   std::optional<Variable> launch_blocking;  ///< 1: the host waits for every kernel
   std::optional<Variable> max_connections;  ///< number of hardware queues that streams share
   bool tool_loaded = false;                 ///< a Kokkos tool is loaded and may fence every kernel
+  double paused_s = 0;                      ///< for which the process was paused
 };
 
 /// Overlap efficiency from which a run needs no explanation.
@@ -51,7 +52,8 @@ bool is_noise(std::string_view cause);
 /// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
 /// runs in which overlap can save less than `least_potential`, have only kernel_bound, below_bound,
 /// drifting, unsteady and uncertain, the latter runs also pageable_memory. The baseline has only
-/// the last four of these, runs without rates only the last three.
+/// the last four of these, runs without rates only the last three. A pause is a finding of the last
+/// run.
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions);
 

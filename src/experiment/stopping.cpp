@@ -25,6 +25,12 @@ int most_repetitions(const deck::Measure& plan) {
   return plan.precision ? plan.at_most : plan.repetitions;
 }
 
+double excess_s(std::vector<double>& rounds_s, double round_s, std::int64_t number) {
+  const double median_s = round_s > 1 && !rounds_s.empty() ? base::median(rounds_s) : round_s;
+  add_thinned(rounds_s, round_s, number, most_kept);
+  return round_s > 10 * median_s ? round_s - median_s : 0;
+}
+
 Stopping::Stopping(const deck::Measure& plan, const std::vector<deck::Criterion>& criteria)
     : plan_(plan), next_look_(least_repetitions(plan)) {
   for (const deck::Criterion& criterion : criteria) {

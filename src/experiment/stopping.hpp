@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace overlap::experiment {
 int least_repetitions(const deck::Measure& plan);
 /// Maximum number of repetitions per order. Meaningless for a soak, which ends by time.
 int most_repetitions(const deck::Measure& plan);
+
+/// Adds round `number`, from 0, to those before it. Returns the time by which it exceeds their
+/// median if the process was paused in it (SIGSTOP, a suspended job), which is assumed if it takes
+/// longer than ten medians and 1 s; else 0.
+double excess_s(std::vector<double>& rounds_s, double round_s, std::int64_t number);
 
 class Stopping {
  public:

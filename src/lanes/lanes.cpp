@@ -98,9 +98,9 @@ std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck
         space);
   } catch (const base::Error&) {
     throw;
-  } catch (const std::exception& error) {  // Kokkos allocates memory for each instance
+  } catch (const std::exception& error) {  // no memory for an instance, no thread for a worker
     throw base::Error(base::ExitCode::precondition,
-                      fmt::format("not enough memory for {}: {}", base::counted(lanes, "lane"),
+                      fmt::format("cannot create {}: {}", base::counted(lanes, "lane"),
                                   base::error_of(error).what()));
   }
 }

@@ -1,6 +1,7 @@
 #include "measure/measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
 
@@ -72,8 +73,9 @@ struct Progress {
   int total;
   int done = 0;
   std::optional<lanes::Clock::time_point> start = {};  ///< of the first scored run
+  double paused_s = 0;                                 ///< since then; does not count
 
-  double elapsed_s() const { return start ? lanes::seconds_since(*start) : 0; }
+  double elapsed_s() const { return start ? lanes::seconds_since(*start) - paused_s : 0; }
   void show(const std::string& activity) const {
     if (!duration_s) return hooks.show(activity, done, total);
     const auto ms = [](double seconds) { return static_cast<int>(1e3 * seconds); };
@@ -81,14 +83,14 @@ struct Progress {
   }
 };
 
-/// Conditions of the runs; call right after them, while the device is awake.
-experiment::Conditions conditions(const Session& session, const timeline::Engines& engines) {
+/// Adds conditions of the runs; call right after them, while the device is awake.
+void add_conditions(const Session& session, const timeline::Engines& engines,
+                    experiment::Conditions& conditions) {
   const auto variable = [](const std::string& name) -> std::optional<experiment::Variable> {
     const char* const text = std::getenv(name.c_str());
     const auto value = base::parse_count(text == nullptr ? "" : text);
     return value ? std::optional(experiment::Variable{name, *value}) : std::nullopt;
   };
-  experiment::Conditions conditions;
   if (on_gpu()) {
     const auto& describe = session.monitor.describe;
     conditions.device = describe ? describe(session.device) : session.device;
@@ -101,7 +103,6 @@ experiment::Conditions conditions(const Session& session, const timeline::Engine
     conditions.max_connections = {names.max_connections, *names.default_connections};
   }
   conditions.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
-  return conditions;
 }
 
 bool judges_link(const deck::Deck& deck) {
@@ -268,7 +269,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
     if (error.code() != base::ExitCode::interrupted) throw;
     samples.interrupted = true;
   }
-  samples.conditions = conditions(session, engines);
+  add_conditions(session, engines, samples.conditions);
   samples.runs = std::move(runs);
   return samples;
 }
@@ -363,13 +364,20 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
     }
     progress.start = lanes::Clock::now();
     std::vector<Sample> round_samples(runs.size());
+    std::array<std::vector<double>, 2> rounds_s;  // not verified, verified
     for (int round = 1; !samples.stopped; ++round) {
       const bool verified = options.verify == deck::Verify::every || round == 1 ||
                             stopping.may_end(round, progress.elapsed_s());
+      const double begin_s = progress.elapsed_s();
       for (std::size_t i = 0; i < runs.size(); ++i) {
         round_samples[i] = run_once(runs[i], options.warmup + round - 1, verified);
       }
-      for (std::size_t i = 0; i < runs.size(); ++i) add_sample(runs[i], round_samples[i], options);
+      progress.paused_s +=
+          experiment::excess_s(rounds_s[verified], progress.elapsed_s() - begin_s, round - 1);
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        round_samples[i].at_s = std::min(round_samples[i].at_s, progress.elapsed_s());
+        add_sample(runs[i], round_samples[i], options);
+      }
       if (after_round) after_round(samples.device);
       std::optional<experiment::Stop> stop;
       if (verified && stopping.may_end(round, progress.elapsed_s())) {
@@ -384,6 +392,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
     samples.interrupted = true;
   }
   progress.show("");
+  samples.conditions.paused_s = progress.paused_s;
   samples.device.health = watch.finish();
   samples.device.health_series = std::move(watch.series());
   return samples;

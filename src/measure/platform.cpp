@@ -148,10 +148,10 @@ base::BuildInfo build_info() {
 bool on_gpu() { return !workload::on_host(workload::default_space); }
 
 void require_host_memory(std::int64_t bytes, int ranks) {
-  const std::int64_t available = base::available_memory();
-  if (bytes <= available / ranks) return;
+  const auto available = base::available_memory();
+  if (!available || bytes <= *available / ranks) return;
   throw base::Error(base::ExitCode::precondition,
-                    "found " + base::format_bytes(available) +
+                    "found " + base::format_bytes(*available) +
                         " of available host memory; required: " + base::format_bytes(bytes) +
                         (ranks > 1 ? fmt::format(" for each of {} ranks", ranks) : ""));
 }
@@ -184,7 +184,7 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   for (std::string& argument : arguments) argv.push_back(argument.data());
   std::string device = device_of_rank(arguments);
   if (!device.empty()) argv.push_back(device.data());
-  int argc = static_cast<int>(argv.size());
+  auto argc = static_cast<int>(argv.size());
   argv.push_back(nullptr);
   try {
     Kokkos::initialize(argc, argv.data());
@@ -195,6 +195,9 @@ Runtime::Runtime(std::vector<std::string> arguments) {
     throw base::Error(arguments.empty() ? base::ExitCode::precondition : base::ExitCode::usage,
                       std::string("Kokkos refused to start: ") + base::error_of(error).what());
   }
+  if (argc == 1) return;  // Kokkos removes the arguments that it knows, and only warns of others
+  Kokkos::finalize();
+  refuse("Kokkos", argv[1], "the options in miniapp --kokkos-help");
 }
 
 Runtime::~Runtime() { Kokkos::finalize(); }

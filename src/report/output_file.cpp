@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -213,6 +215,24 @@ void Files::writes(const std::string& path, const std::string& option) {
                                   option, path, registered->second));
   }
   held_.push_back(lock(path, option));
+}
+
+void Files::draft(const std::string& path, const std::string& content) {
+  if (!former_.contains(path)) {
+    std::ifstream file(path, std::ios::binary);
+    auto& former = former_[path];
+    if (file) former.emplace(std::istreambuf_iterator(file), std::istreambuf_iterator<char>());
+  }
+  write_file(path, content);
+}
+
+void Files::restore() {
+  for (const auto& [path, content] : std::exchange(former_, {})) {
+    try {
+      content ? write_file(path, *content) : remove_file(follow(path).path);
+    } catch (const base::Error&) {  // the draft stays
+    }
+  }
 }
 
 void write_file(const std::string& path, const std::string& content) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -29,9 +30,15 @@ class Files {
   /// occur several times. Waits some seconds until a process reads a named pipe.
   void writes(const std::string& path, const std::string& option);
 
+  /// Writes a registered output, no stream, whose content is not final. Throws as write_file().
+  void draft(const std::string& path, const std::string& content);
+  /// Puts back what drafts replaced.
+  void restore();
+
  private:
-  std::map<std::string, std::string> descriptions_;  ///< by resolved path
-  std::vector<std::shared_ptr<void>> held_;          ///< open pipes and locks, until the end
+  std::map<std::string, std::string> descriptions_;           ///< by resolved path
+  std::map<std::string, std::optional<std::string>> former_;  ///< by path; empty: no file
+  std::vector<std::shared_ptr<void>> held_;  ///< open pipes and locks, until the end
 };
 
 /// Writes all of `content` to a descriptor; `path` is for errors. Throws

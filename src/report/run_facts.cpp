@@ -106,9 +106,11 @@ std::string spell(const std::vector<Ability>& abilities) {
 }  // namespace
 
 Facts device_facts(const base::DeviceInfo& device, bool gpu) {
-  const std::string memory =
-      fmt::format("{} {} of {}", format_bytes(device.free_bytes.value_or(0)),
-                  gpu ? "free" : "available", format_bytes(device.total_bytes.value_or(0)));
+  const auto size = [](std::optional<std::int64_t> bytes) {
+    return bytes ? format_bytes(*bytes) : "unknown";
+  };
+  const std::string memory = fmt::format("{} {} of {}", size(device.free_bytes),
+                                         gpu ? "free" : "available", size(device.total_bytes));
   if (!gpu) return {{"device", device.name}, {"  memory", memory}};
   const auto number = [](const std::optional<int>& value, const char* unit = "") {
     return value ? fmt::format("{}{}", *value, unit) : std::string("unknown");

@@ -201,6 +201,9 @@ static std::vector<std::string> reasons(const Result& result, bool with_errors) 
     }
   }
   if (shown > most) lines.push_back(fmt::format("and {} more", shown - most));
+  if (with_errors && lines.empty() && !result.error.empty()) {
+    lines.push_back(base::one_line(result.error));
+  }
   return lines;
 }
 

@@ -47,8 +47,9 @@ void describe(Visitor& v, HostInfo& host) {
   v("cpu", host.cpu, "Processor.", Name());
   v("cores", host.cores, "Cores that the process may use.", above_zero);
   v("cpuset", host.affinity, "Their numbers, such as 0-7,16.");
-  v("total_bytes", host.total_bytes, "Memory, bytes.", above_zero);
-  v("available_bytes", host.available_bytes, "Memory available at the start, bytes.", from_zero);
+  v("total_bytes", host.total_bytes, "Memory, bytes; null: unknown.", above_zero);
+  v("available_bytes", host.available_bytes, "Memory available at the start; null: unknown.",
+    from_zero);
   v("kernel", host.kernel, "Release of the operating system's kernel.");
   v("transparent_huge_pages", host.transparent_huge_pages, "always, madvise or never.");
   v("huge_pages", host.huge_pages, "Huge pages that the system reserves.", from_zero);

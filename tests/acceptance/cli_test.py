@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -306,6 +307,30 @@ class ExitCodes(TestCase):
         self.assertEqual(large.returncode, 4)
         self.assertRegex(stderr, r"small\.yaml: not enough memory for array a, 256 MiB on the host and ")
 
+    def test_memory_that_the_system_does_not_tell(self):
+        """As in some sandboxes."""
+        hidden = ["unshare", "--mount", "--map-root-user", "sh", "-c", 'mount --bind /dev/null /proc/meminfo && exec "$0" "$@"']
+        if subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
+            self.skipTest("this user cannot mount")
+        done = subprocess.run([*hidden, MINIAPP, self.deck(), "--device=host", "--json", self.folder / "out.json"],
+                              capture_output=True, text=True, timeout=60)
+        self.assert_clean(done)
+        self.assertIn("unknown available of unknown", done.stdout)
+        result = json.loads((self.folder / "out.json").read_text())
+        self.assert_valid(result)
+        self.assertEqual((result["host"]["total_bytes"], result["host"]["available_bytes"]), (None, None))
+        self.assert_clean(run("show", self.folder / "out.json"))
+
+    @unittest.skipIf(os.geteuid() != 0, "a limit on threads of another user needs root rights")
+    def test_threads_that_the_system_refuses(self):
+        """As pids.max of a container."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NPROC, (8, 8))
+            os.setuid(54321)
+        self.folder.chmod(0o755)
+        done = run(self.deck(), "--set=issue.lanes=64", "--set=chunks.count=64", preexec_fn=limit)
+        self.assert_error(done, 4, "small.yaml: cannot create 64 lanes: Resource temporarily unavailable")
+
     @unittest.skipIf(SANITIZED, "sanitizers need far more memory")
     def test_a_crash_stays_a_crash(self):
         """Also after an allocation has failed, here that of the first point of a sweep."""
@@ -447,6 +472,22 @@ class Streams(TestCase):
     def test_kokkos_options_pass_through(self):
         self.assert_clean(run(self.deck(), "--kokkos-disable-warnings", "--quiet"))
 
+    def test_options_that_kokkos_does_not_know(self):
+        """Without them it would measure another device than the one that was meant."""
+        target = self.folder / "out.json"
+        for option in ("--kokkos-device=1", "--kokkos-num-thread=2", "--kokkos-tools-nothing"):
+            target.write_text("old")
+            done = run(self.deck(), option, "--json", target, "--kokkos-disable-warnings")
+            self.assertEqual((done.returncode, done.stdout, target.read_text()), (3, "", "old"), done.stderr)
+            self.assertIn(f"\nminiapp: error: Kokkos: found {option}; allowed: the options in miniapp --kokkos-help\n", "\n" + done.stderr)
+        self.assertEqual(self.files(), ["out.json", "small.yaml"])
+
+    def test_the_options_of_kokkos(self):
+        done = run("--kokkos-help")
+        self.assert_clean(done)
+        self.assertIn("--kokkos-num-threads=INT", done.stdout)
+        self.assert_error(run("--kokkos-disable-warnings"), 3, "no deck given")
+
     def test_an_option_is_no_value_of_another(self):
         deck = self.deck()
         for option, kind in (("--json", "FILE"), ("--report", "FILE.html"), ("--device", "DEVICE"), ("--set", "KEY.PATH=VALUE")):
@@ -528,8 +569,8 @@ class Interrupts(TestCase):
         return subprocess.CompletedProcess([], process.returncode, stdout, stderr)
 
     def test_the_end_of_the_terminal(self):
-        """It ends the program unless nohup started it, whatever libraries of MPI do with the signal."""
-        for ignored, code in ((False, -signal.SIGHUP), (True, 130)):
+        """It stops the run unless nohup started it, whatever libraries of MPI do with the signal."""
+        for ignored in (False, True):
             action = signal.SIG_IGN if ignored else signal.SIG_DFL  # nohup may run this test
             process = subprocess.Popen([MINIAPP, self.deck(ENDLESS), "--device=host"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                        text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, action))  # noqa: B023
@@ -537,10 +578,13 @@ class Interrupts(TestCase):
                 if line.startswith("host memory"):
                     break
             process.send_signal(signal.SIGHUP)
-            time.sleep(0.5)
-            process.terminate()
-            process.communicate(timeout=60)
-            self.assertEqual(process.returncode, code)
+            if ignored:
+                time.sleep(0.5)
+                self.assertIsNone(process.poll())
+                process.terminate()
+            stdout, _ = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130)
+            self.assertRegex(stdout, r"OVERLAP_RESULT verdict=INTERRUPTED data=(OK|NONE) exit=130\n\Z")
 
     def assert_kept(self, others=0):
         """The result file has the complete repetitions, the same number of each order; and other decks, which did not
@@ -573,6 +617,28 @@ class Interrupts(TestCase):
         self.assert_error(done, 130, "interrupted")
         self.assert_kept()
 
+    def test_signals_of_batch_systems(self):
+        """They stop the run as SIGTERM does, however often they come before the end of a repetition."""
+        text = ("workload: {kind: custom, tasks: [{name: K, stage: kernel, lane: 1, duration: 2 s}]}\n"
+                "issue: {orders: [custom]}\nmeasure: {warmup: 0, repetitions: 1000}\n")
+        for number in (signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU, signal.SIGHUP):
+            with self.subTest(number.name):
+                process = subprocess.Popen([MINIAPP, self.deck(text), "--device=host", "--json", self.folder / "out.json"],
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # nohup may run this
+                for line in process.stdout:
+                    if line.startswith("host memory"):
+                        break
+                time.sleep(2.5)  # until the second repetition
+                for _ in range(3):
+                    process.send_signal(number)
+                    time.sleep(0.25)
+                process.send_signal(signal.SIGTERM)  # the first of its kind
+                stdout, stderr = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 130, stderr)
+                self.assertTrue(stdout.endswith("OVERLAP_RESULT verdict=INTERRUPTED data=OK exit=130\n"), stdout)
+                self.assert_kept()
+
     def test_again(self):
         """Ends it while a kernel of minutes runs."""
         text = "workload: {kind: increment, intensity: 100000, elements: 16 Mi}\n"
@@ -588,6 +654,8 @@ class Interrupts(TestCase):
         self.assertIsNone(process.poll(), "no kernel ran")
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(20), 130)
+        result = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual((result["verdict"], result["error"]), ("ERROR", "did not finish"))
 
     def test_after_the_last_repetition(self):
         """While rates and timelines are measured; if the machine is slow, earlier."""

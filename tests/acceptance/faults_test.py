@@ -99,7 +99,7 @@ class Faults(TestCase):
 
     def test_a_planted_fault_is_found(self):
         self.assert_invisible(self.run_with("write", "EINTR", 1, None))
-        done = self.run_with("write", "lost", 1, None)
+        done = self.run_with("write", "lost", 2, None)  # after the draft
         self.assertIsNotNone(done)
         with self.assertRaises(AssertionError):
             self.assert_invisible(done)

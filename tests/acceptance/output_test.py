@@ -302,6 +302,99 @@ class ResultFile(TestCase):
         self.assertEqual(json.loads((self.folder / "a.json").read_text())["verdict"], "PASS")
         self.assert_interrupted(self.folder / "c.json")
 
+    def assert_unfinished(self, result):
+        self.assert_valid(result)
+        self.assertEqual((result["verdict"], result["exit_code"], result["error"]), ("ERROR", 1, "did not finish"))
+
+    def test_settings_on_which_kokkos_aborts(self):
+        """As `export KOKKOS_NUM_THREADS=$SLURM_CPUS_PER_TASK` outside of a job."""
+        decks = (self.deck(), self.deck(name="other.yaml"))
+        each, table = self.folder / "{rank}-{deck}.json", self.folder / "out.csv"
+        for bad in ({"KOKKOS_NUM_THREADS": ""}, {"KOKKOS_NUM_THREADS": "0"}, {"KOKKOS_NUM_THREADS": "abc"},
+                    {"KOKKOS_DISABLE_WARNINGS": "banana"}, "--kokkos-num-threads=abc"):
+            with self.subTest(bad):
+                for file in (self.target, table):
+                    file.write_text("old")
+                words, env = ([bad], {}) if isinstance(bad, str) else ([], bad)
+                done = run(*decks, *words, "--json", self.target, "--json", each, "--csv", table, env={**os.environ, **env})
+                self.assertEqual((done.returncode, done.stdout), (1, "OVERLAP_RESULT verdict=ERROR data=NONE exit=1\n"))
+                self.assertTrue(done.stderr.endswith("\nminiapp: error: a library ended the run, for the reason above\n"), done.stderr)
+                for result in json.loads(self.target.read_text())["results"]:
+                    self.assert_unfinished(result)
+                for name in ("0-small.json", "0-other.json"):
+                    self.assert_unfinished(json.loads((self.folder / name).read_text()))
+                    (self.folder / name).unlink()
+                self.assertEqual(table.read_text(), "old")
+                shown = run("show", self.target)
+                self.assertEqual((shown.returncode, shown.stderr.count("did not finish")), (1, 2), shown.stdout)
+                self.assertIn("did not finish", run("merge", self.target).stdout)
+
+    def in_the_second_deck(self, *options):
+        """A process that runs the second of two decks."""
+        process = start(self.deck(name="a.yaml"), self.deck(ENDLESS, "b.yaml"), "--device=host", *options)
+        seen = 0
+        for line in process.stdout:
+            seen += line.startswith("host memory")
+            if seen == 2:
+                return process
+        self.fail("it did not start")
+
+    def test_the_end_of_the_second_deck_leaves_the_first(self):
+        for number in (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV):
+            with self.subTest(number.name):
+                names = [self.folder / name for name in ("{deck}.json", "{deck}.csv", "both.xml", "both.html")]
+                process = self.in_the_second_deck("--json", names[0], "--csv", names[1], "--junit", names[2], "--report", names[3],
+                                                  "--json", self.target, "--json", "/dev/null")
+                process.send_signal(number)
+                stdout, stderr = process.communicate(timeout=60)
+                aborts = number == signal.SIGABRT
+                self.assertEqual(process.returncode, 1 if aborts else -number)
+                self.assertEqual(stdout.count("OVERLAP_RESULT verdict=ERROR data=NONE exit=1\n"), aborts)
+                self.assertEqual(stderr, "miniapp: error: a library ended the run, for the reason above\n" if aborts else "")
+                both = json.loads(self.target.read_text())["results"]
+                first, second = (json.loads((self.folder / name).read_text()) for name in ("a.json", "b.json"))
+                self.assertEqual([result["verdict"] for result in (first, both[0])], ["PASS"] * 2)
+                self.assert_unfinished(second)
+                self.assert_unfinished(both[1])
+                self.assertEqual(len((self.folder / "a.csv").read_text().splitlines()), 4)
+                self.assertIn("did not finish", (self.folder / "both.xml").read_text())
+                page = (self.folder / "both.html").read_text()
+                self.assertIn("<li>did not finish</li>", page)
+                self.assertFalse((self.folder / "b.csv").exists())
+                for path in self.folder.iterdir():
+                    path.unlink()
+
+    def test_a_sweep_is_written_after_each_point(self):
+        sweep = self.deck(ENDLESS + "sweep: {measure.repetitions: [1, 2, 1000000]}\n")
+        process = start(sweep, "--device=host", "--json", self.target, "--csv", self.folder / "out.csv")
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            result = json.loads(self.target.read_text()) if self.target.exists() else {"runs": []}
+            if len(result["runs"]) == 6:
+                break
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+        self.assert_unfinished(result)
+        self.assertEqual([point["exit_code"] for point in result["points"]], [0, 0, None])
+        self.assertFalse((self.folder / "out.csv").exists())
+
+    def test_what_ends_with_3_leaves_the_former_files(self):
+        """Here when it turns out that there is an unfinished sweep."""
+        table, other = self.folder / "out.csv", self.folder / "other.json"
+        sweep = self.deck(ENDLESS + "sweep: {measure.repetitions: [1, 2, 1000000]}\n", "sweep.yaml")
+        process = start(sweep, "--device=host", "--json", self.target)
+        while not self.target.exists() or len(json.loads(self.target.read_text())["runs"]) < 6:
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.kill()
+        process.communicate()
+        unfinished = self.target.read_text()
+        table.write_text("old")
+        done = run(sweep, "--json", self.target, "--csv", table, "--json", other)
+        self.assert_error(done, 3, "found 2 points of an unfinished sweep; allowed: --resume")
+        self.assertEqual((self.target.read_text(), table.read_text(), other.exists()), (unfinished, "old", False))
+
     def assert_file_then_lines(self, text):
         """What is written is written before the lines say that all is well."""
         result, end = json.JSONDecoder().raw_decode(text)

@@ -123,6 +123,28 @@ class Soak(TestCase):
             self.assertGreater(each["repetitions"], 0)
             self.assertEqual(sum(part["repetitions"] for part in each["series"]), each["repetitions"])
 
+    def test_pauses_do_not_count(self):
+        """Wherever they fall: in a sample, in its verification, or between two."""
+        process = self.soaking("duration: 5 s")
+        time.sleep(1.5)
+        for _ in range(2):
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(3)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.5)
+        stdout, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertRegex(stdout, r"(?m)^stopped: after \d+ repetitions, which took 5\.\d+ s$")
+        self.assertRegex(stdout, r"the machine was not steady:\s+paused")
+        result = json.loads((self.folder / "out.json").read_text())
+        self.assert_valid(result)
+        paused = [finding for finding in result["findings"] if finding["cause"] == "paused"]
+        self.assertEqual(len(paused), 1)
+        self.assertAlmostEqual(paused[0]["evidence"]["paused_s"], 6, delta=0.5)
+        for each in result["runs"]:
+            starts = [part["at_s"] for part in each["series"]]
+            self.assertEqual(starts, sorted(starts))
+
     def test_memory_stays_the_same(self):
         # Under the address sanitizer, what was freed is kept for a while: up to 256 MB by default.
         with unittest.mock.patch.dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=0"):

@@ -238,7 +238,7 @@ class Pages(TestCase):
         for page in PAGES:
             with self.page(page) as text:
                 for option in set(re.findall(r"`(?:miniapp )?(--[a-z][a-z-]+)", text)) - self.others_options():
-                    known = ["--kokkos-", "--kokkos-device-id"] if option.startswith("--kokkos-") else help_text()
+                    known = ["--kokkos-", "--kokkos-device-id", "--kokkos-help"] if option.startswith("--kokkos-") else help_text()
                     self.assertIn(option, known, option)
 
     def others_options(self):

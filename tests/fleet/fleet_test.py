@@ -392,15 +392,40 @@ class Trouble(Case):
             self.assertEqual(self.result(other)["exit_code"], 0)
 
     def test_sigterm_to_all(self):
+        """Or what a batch system sends before a time limit."""
         started = self.fleet(ENDLESS + FLEET.format("together"))
         started.started()
         time.sleep(4)  # until all have samples of every order
         for rank in range(RANKS):
-            started.send(signal.SIGTERM, rank)
+            started.send(signal.SIGTERM if rank % 2 else signal.SIGUSR2, rank)
         self.assert_ends(started, "INTERRUPTED", 130, DEADLINE + 10)
         self.assert_results(range(RANKS), "INTERRUPTED", 130)
         for rank in range(RANKS):
             self.assertTrue(self.result(rank)["interrupted"])
+
+    @unittest.skipIf(OPEN_MPI is None, "MPICH catches it")
+    def test_sigusr1_is_left_to_the_launcher(self):
+        """MPICH's reports a dead rank with it."""
+        started = self.fleet(ENDLESS + FLEET.format("together"))
+        started.started()
+        caught = [int(re.search(r"SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1], 16)
+                  for pid in started.pids().values()]
+        self.assertEqual([(signals >> (signal.SIGUSR1 - 1) & 1, signals >> (signal.SIGUSR2 - 1) & 1) for signals in caught], [(0, 1)] * RANKS)
+        for rank in range(RANKS):
+            started.send(signal.SIGTERM, rank)
+        self.assert_ends(started, "INTERRUPTED", 130, DEADLINE + 10)
+
+    def test_a_launch_that_is_killed_leaves_its_files(self):
+        started = self.fleet(ENDLESS + FLEET.format("together"))
+        started.started()
+        for pid in started.pids().values():
+            os.kill(pid, signal.SIGKILL)
+        started.end()
+        for rank in range(RANKS):
+            result = self.result(rank)
+            self.assertEqual((result["verdict"], result["error"], result["job"]["rank"]), ("ERROR", "did not finish", rank))
+        fleet = json.loads((self.folder / "fleet.json").read_text())
+        self.assertEqual((fleet["verdict"], fleet["broken_files"]), ("ERROR", [{"file": "fleet.json", "text": "did not finish"}]))
 
     def test_sigterm_while_the_decks_are_read(self):
         started = self.fleet(LONG_TO_READ, ranks=2)

@@ -56,6 +56,18 @@ TEST(Memory, IsWhatTheMachineHasWithoutGroups) {
   EXPECT_EQ(available_memory(root.path), 1024000);
 }
 
+TEST(Memory, ThatIsUnknownIsNotZero) {
+  const Root root;
+  root.write("proc/meminfo", "MemTotal:  2000 kB\n");  // before Linux 3.14, in some sandboxes
+  EXPECT_EQ(available_memory(root.path), std::nullopt);
+  std::filesystem::remove(root.path / "proc/meminfo");
+  EXPECT_EQ(memory_bytes("MemTotal", root.path), std::nullopt);
+  root.write("proc/self/cgroup", "0::/job\n");
+  root.write("sys/fs/cgroup/job/memory.max", "700000\n");
+  root.write("sys/fs/cgroup/job/memory.current", "300000\n");
+  EXPECT_EQ(available_memory(root.path), 400000);
+}
+
 TEST(Memory, IsLimitedByAnyGroupOfVersion2) {
   const Root root;
   root.write("proc/self/cgroup", "0::/job/step\n");
@@ -74,6 +86,11 @@ TEST(Memory, IsLimitedByAnyGroupOfVersion1) {
   root.write(group + "usage_in_bytes", "300000\n");
   root.write(group + "stat", "inactive_file 1\ntotal_inactive_file 100000\n");
   EXPECT_EQ(available_memory(root.path), 300000);
+  root.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");  // none
+  std::filesystem::remove(root.path / "proc/meminfo");
+  EXPECT_EQ(available_memory(root.path), 300000);
+  root.write(group + "limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(available_memory(root.path), std::nullopt);
   root.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "200000\n");  // that of a container
   EXPECT_EQ(available_memory(root.path), 200000);
 }

@@ -221,6 +221,11 @@ TEST(Describe, YamlErrorsNameThePlace) {
   EXPECT_EQ(yaml_complaint("name: a\nbytes: 3 kib\n"),
             "@:2:8: bytes: found '3 kib'; allowed: a size of at least 1 B and at most 1 KiB, such "
             "as 65536, 16 MiB or 2 GB; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB");
+  // Spaces that look like ' ', but are not.
+  EXPECT_THAT(yaml_complaint("name: a\nbytes: 1\u00a0KiB\n"),
+              testing::HasSubstr("found '1\\u00a0KiB'; "));
+  EXPECT_THAT(yaml_complaint("name: a\nbytes: 1\u202fKiB\n"),
+              testing::HasSubstr("found '1\\u202fKiB'; "));
 }
 
 TEST(Describe, MakesASchema) {

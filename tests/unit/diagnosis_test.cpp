@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -519,6 +520,8 @@ const Row rows[] = {
           e.run().samples_s.assign(10, 14.9e-3);  // together kernels are faster
         },
         "take 100 % of the time", "faster copies would change nothing"},
+    Row{"paused", [](Evidence& e) { e.conditions.paused_s = 15; }, "for 15.00 s, which do not",
+        "look for what stopped it"},
     Row{"below_bound", [](Evidence& e) { e.run().samples_s.assign(10, 7.7e-3); },
         "its bound of 8.000 ms", "measure again"},
     Row{"link_varies", [](Evidence& e) { e.run().bound_samples_s = {8e-3, 9e-3, 9e-3, 9.1e-3}; },
@@ -539,6 +542,13 @@ const Row rows[] = {
         },
         "prediction (±25 %)", "on a quiet machine"}};
 
+TEST(Diagnosis, APauseIsSaidOnce) {
+  Evidence evidence = unexplained();
+  evidence.conditions.paused_s = 15;
+  EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
+  EXPECT_TRUE(is_noise("paused"));
+}
+
 TEST(Diagnosis, StagingRingWithLittleWorkIsNoCause) {
   Evidence evidence = unexplained();
   evidence.run().staging = results::StagingCosts{2e-3, 2e-3, 15};
@@ -558,9 +568,9 @@ TEST_P(EachCause, IsFoundAlone) {
 }
 
 TEST_P(EachCause, IsNoMatterWhereAllIsHidden) {
-  for (const char* const always : {"kernel_bound", "uncertain", "link_varies"}) {
-    if (GetParam().cause == always) return;
-  }
+  const std::set<std::string_view> also_then = {"kernel_bound", "uncertain", "paused",
+                                                "link_varies"};
+  if (also_then.contains(GetParam().cause)) return;
   Evidence evidence = unexplained();
   GetParam().change(evidence);
   evidence.run().samples_s.assign(10, 8.5e-3);

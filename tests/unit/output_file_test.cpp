@@ -65,6 +65,20 @@ TEST_F(OutputFile, IsReplacedAsAWhole) {
   EXPECT_EQ(files(), 2U);  // the deck's and this one
 }
 
+TEST_F(OutputFile, IsPutBackAfterDrafts) {
+  Files files;
+  write_file(path("old"), "of yesterday");
+  for (const char* const name : {"old", "new"}) {
+    files.writes(path(name), "--json");
+    files.draft(path(name), "first");
+    files.draft(path(name), "second");
+    EXPECT_EQ(content(path(name)), "second");
+  }
+  files.restore();
+  EXPECT_EQ(content(path("old")), "of yesterday");
+  EXPECT_FALSE(fs::exists(path("new")));
+}
+
 TEST_F(OutputFile, IsTriedAgainAfterASignal) {
   int calls = 0;
   instead_of_fsync = [&] {

@@ -20,6 +20,21 @@ using Random = std::mt19937_64;
 
 deck::Measure precise(double precision) { return {.precision = precision}; }
 
+TEST(Pauses, AreRoundsFarBeyondTheMedian) {
+  std::vector<double> rounds_s;
+  auto excess = [&, number = 0](double round_s) mutable {
+    return excess_s(rounds_s, round_s, number++);
+  };
+  EXPECT_EQ(excess(30), 0);  // nothing to compare it with
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(excess(0.01), 0);
+  EXPECT_EQ(excess(0.99), 0);  // a hiccup
+  EXPECT_DOUBLE_EQ(excess(15), 14.99);
+  EXPECT_DOUBLE_EQ(excess(15), 14.99);  // pauses hardly change the median
+  rounds_s.assign(3, 2);
+  EXPECT_EQ(excess(20), 0);
+  EXPECT_DOUBLE_EQ(excess(20.1), 18.1);
+}
+
 /// One order of which every repetition takes no wall-clock time but that of its sample.
 std::vector<Run> one_run() {
   std::vector<Run> runs(1);
