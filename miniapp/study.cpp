@@ -119,6 +119,7 @@ Study new_study(const Inputs& inputs, std::size_t deck, const base::Machine& mac
   study.result.started = now_utc();
   for (const model::Device& device : inputs.predicted) {
     study.result.predicted_for.push_back(device.name);
+    if (device.lacks_latencies()) study.result.without_latencies.push_back(device.name);
   }
   return study;
 }
