@@ -126,7 +126,7 @@ void judge_by(const Reference& reference, Device& device) {
     if (device.referenced.empty() && is_compared(device, key)) tolerances.emplace_back();
     for (const std::optional<double> below : tolerances) {
       Check check{.metric = key.metric, .order = key.order, .value = value};
-      limit_by(reference, subject_of(device.subject, key), below, check);
+      limit_by(reference, subject_of(device.subject, key), device.deck_name, below, check);
       if (!check.reason.empty()) {
         missing = check.reason;
         if (!device.referenced.empty()) add(base::ExitCode::inconclusive, missing, key.phase);
