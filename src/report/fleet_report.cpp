@@ -244,6 +244,7 @@ void add_group(Blocks& blocks, const Fleet& fleet, const Group& group) {
   add(blocks, extreme_table(fleet, group), spreads);
   add(blocks, node_table(group));
   add(blocks, driver_table(fleet, group));
+  if (!group.not_judged.empty()) add(blocks, group.not_judged);
 }
 
 void add_histories(Blocks& blocks, const Fleet& fleet) {

@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "base/sha256.hpp"
+#include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "results/metrics.hpp"
 
@@ -196,24 +197,49 @@ void add_nodes(const std::vector<Device>& devices, Group& group) {
   for (const auto& [key, node] : totals) group.nodes.push_back(node);
 }
 
-/// Adds a reason to the device of every slow outlier.
+/// Adds a reason to the device of every slow outlier; if there is no outlier, to the slowest and
+/// the fastest of few devices that differ.
 void add_outliers(const Group& group, std::vector<Device>& devices) {
   for (const Distribution& figure : group.distributions) {
+    const auto value_of = [&](double value) { return spell(figure.key.metric, value); };
+    const auto add = [&](const Standing& standing, base::ExitCode code, const std::string& text) {
+      devices[standing.device].reasons.push_back(
+          {code, name_with_phase(figure.key) + ": " + text, figure.key.phase});
+    };
+    const bool coarse = is_coarse(figure.key, figure.devices);
     for (const Standing& outlier : figure.outliers) {
       if (!outlier.slow) continue;
-      devices[outlier.device].reasons.push_back(
-          {.code = base::ExitCode::performance,
-           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices",
-                               name_with_phase(figure.key), spell(figure.key.metric, outlier.value),
-                               100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
-                               spell(figure.key.metric, figure.median), figure.devices),
-           .phase = figure.key.phase});
+      add(outlier, base::ExitCode::performance,
+          fmt::format("{}, {:.1f} % {} the median {} of {} devices{}", value_of(outlier.value),
+                      100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
+                      value_of(figure.median), figure.devices,
+                      coarse ? "; coarse limit " + base::spell_part(coarse_part) : ""));
+    }
+    if (!coarse || !figure.outliers.empty() || figure.slowest.empty()) continue;
+    const Standing &slow = figure.slowest.front(), &fast = figure.slowest.back();
+    if (std::abs(slow.value / fast.value - 1) <= coarse_part) continue;
+    for (const Standing& standing : {slow, fast}) {
+      add(standing, base::ExitCode::inconclusive,
+          fmt::format("{} devices from {} to {}, more than {} apart; too few to say which is right",
+                      figure.devices, value_of(slow.value), value_of(fast.value),
+                      base::spell_part(coarse_part)));
     }
   }
 }
 
+/// What comparing a group does not show, because it is small and no reference judges its devices.
+std::string not_judged(const Group& group, const std::vector<Device>& devices) {
+  const std::size_t n = group.devices.size();
+  const auto lacks_reference = [&](std::size_t i) { return devices[i].referenced.empty(); };
+  if (n >= least_for_outliers || std::ranges::none_of(group.devices, lacks_reference)) return "";
+  if (n == 1) return "1 device: compared with no other; give --reference";
+  return fmt::format("{} devices: outliers below {} are not judged; give --reference{}", n,
+                     base::spell_part(coarse_part),
+                     group.nodes.empty() ? "" : "; in phase together no outlier is judged");
+}
+
 /// Adds the groups of devices that have figures; a slow outlier becomes a reason of its device.
-void add_groups(Fleet& fleet) {
+void add_groups(Fleet& fleet, const Reference* reference) {
   std::map<std::tuple<Subject, std::string, std::string, std::string>, std::size_t> numbers;
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
     const Device& device = fleet.devices[i];
@@ -232,6 +258,7 @@ void add_groups(Fleet& fleet) {
     add_distributions(fleet.devices, group);
     add_outliers(group, fleet.devices);
     add_nodes(fleet.devices, group);
+    if (reference == nullptr) group.not_judged = not_judged(group, fleet.devices);
   }
 }
 
@@ -324,6 +351,9 @@ Distribution distribution_of(const FigureKey& key, std::vector<Standing> devices
   if (devices.size() >= least_for_outliers) {
     add(devices, true);
     add(std::views::reverse(devices), false);
+  } else if (devices.size() > 2 && is_coarse(key, made.devices)) {
+    std::ranges::copy_if(devices, std::back_inserter(made.outliers),
+                         [](const Standing& d) { return d.slow && std::abs(d.off) > coarse_part; });
   }
   devices.resize(std::min(devices.size(), most_slowest));
   made.slowest = std::move(devices);
@@ -352,7 +382,7 @@ Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected, const Ref
   if (reference != nullptr) {
     for (Device& device : fleet.devices) judge_by(*reference, device);
   }
-  add_groups(fleet);
+  add_groups(fleet, reference);
   return fleet;
 }
 
