@@ -287,6 +287,7 @@ std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machin
     study.result.started = now_utc();
     for (const model::Device& device : inputs.predicted) {
       study.result.predicted_for.push_back(device.name);
+      if (device.lacks_latencies()) study.result.without_latencies.push_back(device.name);
     }
   }
   return studies;

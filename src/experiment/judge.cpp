@@ -45,8 +45,8 @@ Check referenced(Check check, const deck::Criterion& criterion, const References
   Subject subject = references.subject;
   subject.order = check.order;
   subject.metric = check.metric;
-  limit_by(file == references.files.end() ? Reference() : file->second, subject, criterion.below,
-           check);
+  limit_by(file == references.files.end() ? Reference() : file->second, subject,
+           references.deck_name, criterion.below, check);
   if (file == references.files.end()) check.reason = "no --reference was given";
   return check;
 }
@@ -240,6 +240,7 @@ Part judge(Plan plan, Samples samples, References references,
   }
   references.subject.phase = plan.phase;
   references.subject.deck = deck::identity(plan.deck);
+  references.deck_name = describe::name_of(plan.deck.path);
   part.checks = judge_all(plan.deck.acceptance, part.runs, part.device, references,
                           samples.conditions.engines.workers == 0);
   for (Check& check : part.checks) {

@@ -119,6 +119,12 @@ double Kernel::share(double bytes, double flops) const {
 
 std::string Device::place() const { return path.empty() ? "device " + name : path; }
 
+bool Device::lacks_latencies() const {
+  const double known_s = host.chunk_s() + latency.start_s + latency.lane_s + latency.event_s +
+                         h2d.pinned.seconds(0) + d2h.pinned.seconds(0);
+  return unit_s == 0 && known_s == 0;
+}
+
 int Device::cores_per_lane(int lanes) const {
   return lanes_divide ? std::max(1, cores / std::max(1, lanes)) : 1;
 }

@@ -187,6 +187,9 @@ struct Device {
 
   const Copies& copies(deck::Stage stage) const { return stage == deck::Stage::h2d ? h2d : d2h; }
 
+  /// Whether nothing is known that a task costs beyond its bytes: no number of chunks is too large.
+  bool lacks_latencies() const;
+
   /// Cores per lane if `lanes_divide`, at least 1; else 1.
   int cores_per_lane(int lanes) const;
 

@@ -46,11 +46,11 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
                               const Device& device, std::optional<std::int64_t> device_free_bytes,
                               int other_lanes) {
   // The device holds the chunks of the deck. On a teaching device no other number is tried, because
-  // chunks of any size take one unit.
+  // chunks of any size take one unit, nor where more chunks cost nothing.
   const bool teaching = device.unit_s > 0;
   const auto deck_chunks = schedule::layout(deck, costs, device_free_bytes).chunks_per_iteration;
   std::set<std::int64_t> counts = {deck_chunks};
-  if (!teaching) {
+  if (!teaching && !device.lacks_latencies()) {
     counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
   std::vector<Candidate> candidates;

@@ -235,6 +235,7 @@ void add_group(Blocks& blocks, const Fleet& fleet, const Group& group) {
   add(blocks, distribution_table(group), spreads);
   add(blocks, extreme_table(fleet, group), spreads);
   add(blocks, node_table(group));
+  if (!group.not_judged.empty()) add(blocks, group.not_judged);
 }
 
 /// All results of devices with several.

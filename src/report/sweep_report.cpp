@@ -44,6 +44,13 @@ class Sweep {
       bytes.insert(run.bytes());
       flops.insert(run.product ? run.product->flops : 0);
     }
+    const bool cuts = std::ranges::any_of(result.axes(), [](const results::Axis& axis) {
+      return axis.key.starts_with("chunks.") || axis.key.starts_with("workload.tile_");
+    });
+    const auto& lacking = result.without_latencies;
+    ranks_ = !cuts || std::ranges::none_of(lacking, [&](const std::string& name) {
+      return device.empty() || name == device;
+    });
     by_time_ = bytes.size() < 2 || (flops.size() == 1 && *flops.begin() > 0);
     for (const results::PointRuns& point_runs : result.by_point()) {
       points_.emplace_back();
@@ -113,6 +120,7 @@ class Sweep {
   std::vector<std::optional<double>> bounds_;  // the best of each point
   std::vector<std::string> orders_;
   bool by_time_ = true;
+  bool ranks_ = true;  // unless more chunks never cost time
 };
 
 void Sweep::add_points(Blocks& blocks) const {
@@ -136,7 +144,8 @@ void Sweep::add_points(Blocks& blocks) const {
     }
     cells.insert(cells.end(), {text_if(bounds_[point], [&](double cost) { return spell(cost); }),
                                name(*entry->run), spell(entry->cost),
-                               entry == fastest        ? "best"
+                               !ranks_                 ? ""
+                               : entry == fastest      ? "best"
                                : entry->ties(*fastest) ? "tie"
                                                        : ""});
   }
@@ -175,6 +184,12 @@ void Sweep::add_best(Blocks& blocks) const {
   constexpr std::size_t most_listed = 8;
   const Entry* const fastest = best(0, points_.size());
   if (fastest == nullptr) return;
+  if (!ranks_) {
+    report::add(blocks, fmt::format("no best{}: the device file has no latencies, so more chunks "
+                                    "never cost time",
+                                    on_device_));
+    return;
+  }
   Text text{.lines = {fmt::format("best{}: {}, {} at {}", on_device_, with_unit(*fastest),
                                   name(*fastest->run), result_.points[fastest->point].name())}};
   std::vector<std::string> same;

@@ -16,6 +16,7 @@
 
 #include "base/launcher.hpp"
 #include "base/sha256.hpp"
+#include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "results/metrics.hpp"
 
@@ -161,7 +162,7 @@ void judge_by(const Reference& reference, Device& device) {
     if (device.referenced.empty() && is_compared(device, key)) tolerances.emplace_back();
     for (const std::optional<double> below : tolerances) {
       Check check{.metric = key.metric, .order = key.order, .value = value};
-      limit_by(reference, subject_of(device.subject, key), below, check);
+      limit_by(reference, subject_of(device.subject, key), device.deck_name, below, check);
       if (!check.reason.empty()) {
         missing = check.reason;
         if (!device.referenced.empty()) add(base::ExitCode::inconclusive, missing, key.phase);
@@ -218,24 +219,49 @@ void add_nodes(const std::vector<Device>& devices, Group& group) {
   for (const auto& [key, node] : totals) group.nodes.push_back(node);
 }
 
-/// Adds a reason to the device of every slow outlier.
+/// Adds a reason to the device of every slow outlier; if there is no outlier, to the slowest and
+/// the fastest of few devices that differ.
 void add_outliers(const Group& group, std::vector<Device>& devices) {
   for (const Distribution& figure : group.distributions) {
+    const auto value_of = [&](double value) { return spell(figure.key.metric, value); };
+    const auto add = [&](const Standing& standing, base::ExitCode code, const std::string& text) {
+      devices[standing.device].reasons.push_back(
+          {code, name_with_phase(figure.key) + ": " + text, figure.key.phase});
+    };
+    const bool coarse = is_coarse(figure.key, figure.devices);
     for (const Standing& outlier : figure.outliers) {
       if (!outlier.slow) continue;
-      devices[outlier.device].reasons.push_back(
-          {.code = base::ExitCode::performance,
-           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices",
-                               name_with_phase(figure.key), spell(figure.key.metric, outlier.value),
-                               100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
-                               spell(figure.key.metric, figure.median), figure.devices),
-           .phase = figure.key.phase});
+      add(outlier, base::ExitCode::performance,
+          fmt::format("{}, {:.1f} % {} the median {} of {} devices{}", value_of(outlier.value),
+                      100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
+                      value_of(figure.median), figure.devices,
+                      coarse ? "; coarse limit " + base::spell_part(coarse_part) : ""));
+    }
+    if (!coarse || !figure.outliers.empty() || figure.slowest.empty()) continue;
+    const Standing &slow = figure.slowest.front(), &fast = figure.slowest.back();
+    if (std::abs(slow.value / fast.value - 1) <= coarse_part) continue;
+    for (const Standing& standing : {slow, fast}) {
+      add(standing, base::ExitCode::inconclusive,
+          fmt::format("{} devices from {} to {}, more than {} apart; too few to say which is right",
+                      figure.devices, value_of(slow.value), value_of(fast.value),
+                      base::spell_part(coarse_part)));
     }
   }
 }
 
+/// What comparing a group does not show, because it is small and no reference judges its devices.
+std::string not_judged(const Group& group, const std::vector<Device>& devices) {
+  const std::size_t n = group.devices.size();
+  const auto lacks_reference = [&](std::size_t i) { return devices[i].referenced.empty(); };
+  if (n >= least_for_outliers || std::ranges::none_of(group.devices, lacks_reference)) return "";
+  if (n == 1) return "1 device: compared with no other; give --reference";
+  return fmt::format("{} devices: outliers below {} are not judged; give --reference{}", n,
+                     base::spell_part(coarse_part),
+                     group.nodes.empty() ? "" : "; in phase together no outlier is judged");
+}
+
 /// Adds the groups of devices that have figures; a slow outlier becomes a reason of its device.
-void add_groups(Fleet& fleet) {
+void add_groups(Fleet& fleet, const Reference* reference) {
   std::map<decltype(kind_of(Device())), std::size_t> numbers;
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
     const Device& device = fleet.devices[i];
@@ -251,6 +277,7 @@ void add_groups(Fleet& fleet) {
     add_distributions(fleet.devices, group);
     add_outliers(group, fleet.devices);
     add_nodes(fleet.devices, group);
+    if (reference == nullptr) group.not_judged = not_judged(group, fleet.devices);
   }
 }
 
@@ -344,6 +371,9 @@ Distribution distribution_of(const FigureKey& key, std::vector<Standing> devices
   if (devices.size() >= least_for_outliers) {
     add(devices, true);
     add(std::views::reverse(devices), false);
+  } else if (devices.size() > 2 && is_coarse(key, made.devices)) {
+    std::ranges::copy_if(devices, std::back_inserter(made.outliers),
+                         [](const Standing& d) { return d.slow && std::abs(d.off) > coarse_part; });
   }
   devices.resize(std::min(devices.size(), most_slowest));
   made.slowest = std::move(devices);
@@ -373,7 +403,7 @@ Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected, const Ref
     for (Device& device : devices) judge_by(*reference, device);
   }
   add_devices(std::move(devices), fleet);
-  add_groups(fleet);
+  add_groups(fleet, reference);
   return fleet;
 }
 

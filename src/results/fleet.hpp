@@ -118,12 +118,22 @@ struct Distribution {
 };
 
 inline constexpr std::size_t most_slowest = 10;
-inline constexpr std::size_t least_for_outliers = 8;  ///< with fewer devices only a ranking
+inline constexpr std::size_t least_for_outliers = 8;
 inline constexpr double outlier_score = 3.5;
 inline constexpr double outlier_part = 0.02;
+/// The limit for fewer devices: one that is so much slower than the median of three or more is an
+/// outlier; the slowest and the fastest are inconclusive if they differ by more and no other is an
+/// outlier. So a healthy result that is missing never hides a slow one.
+inline constexpr double coarse_part = 0.25;
+
+/// Whether it holds for a figure: together, two GPUs behind one switch are rightly slower.
+inline bool is_coarse(const FigureKey& key, int devices) {
+  return key.phase == deck::Phase::alone && devices < static_cast<int>(least_for_outliers);
+}
 
 /// Median, MAD, extremes, ranking, and outliers: modified z-score beyond 3.5 (Iglewicz and Hoaglin,
-/// How to Detect and Handle Outliers, 1993) and more than 2 % off. Of `devices` the values count.
+/// How to Detect and Handle Outliers, 1993) and more than 2 % off, or else the coarse limit. Of
+/// `devices` the values count.
 Distribution distribution_of(const FigureKey& key, std::vector<Standing> devices);
 
 /// Total throughput of the devices of one node, GB/s.
@@ -144,6 +154,7 @@ struct Group {
   std::vector<std::size_t> devices;  ///< indices into Fleet::devices
   std::vector<Distribution> distributions;
   std::vector<NodeTotal> nodes;  ///< nodes with figures of both phases
+  std::string not_judged;        ///< what comparing so few devices does not show; empty: nothing
 };
 
 /// A fleet file. Until fleet_of() there are the devices of all files, in any order, and what became

@@ -115,7 +115,7 @@ void describe(Visitor& v, Distribution& figure) {
   v("slowest", figure.slowest, "Worst first; empty: devices are not compared by it.");
   v("outliers", figure.outliers,
     "Devices beyond a modified z-score of 3.5 and more than 2 % off the median; slow ones, which "
-    "fail, first; needs at least 8 devices.");
+    "fail, first. Of 3 to 7 devices, in phase alone, those more than 25 % slower than it.");
 }
 
 void describe(Visitor& v, NodeTotal& node) {
@@ -133,6 +133,8 @@ void describe(Visitor& v, Group& group) {
   v("numbers", group.devices, "Their places in `devices`, from 0.", from_zero, added);
   v("distributions", group.distributions, "Each figure over all devices.");
   v("nodes", group.nodes, "Throughput of each node; only with both phases.");
+  v("not_judged", group.not_judged, "What comparing so few devices does not show; null: nothing.",
+    TextOrNull(), added);
 }
 
 void describe(Visitor& v, MissingDevices& missing) {

@@ -8,10 +8,12 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "deck/deck.hpp"
+#include "deck/fields.hpp"
 #include "results/describe.hpp"
 #include "results/figures.hpp"
 
@@ -59,10 +61,34 @@ std::vector<std::string> texts(Subject subject) {
   return texts;
 }
 
+/// That a reference is of other decks, and how to make one of this deck; empty: it is not.
+std::string other_decks(const Reference& reference, const Subject& subject,
+                        const std::string& deck_name) {
+  std::set<std::string> decks;
+  for (const Entry& entry : reference.entries) {
+    if (entry.subject.deck == subject.deck) return "";
+    const bool same_name = entry.deck_name == deck_name;  // but other keys
+    decks.insert(entry.deck_name + (same_name ? deck::mark_of(entry.subject.deck) : ""));
+  }
+  if (decks.empty()) return "";
+  return fmt::format(
+      "{} was made for deck {}, not {}; to make one from results of {}: miniapp baseline -o "
+      "{}.yaml FOLDER",
+      reference.path, fmt::join(decks, ", "), deck_name, deck_name, deck_name);
+}
+
+/// Results that need more do not agree.
+constexpr double most_tolerance = 0.25;
+
+/// A figure of one result.
+struct Source {
+  std::string device, file;
+  base::Summary value;
+};
+
 /// Values collected for one subject.
 struct Collected {
-  std::map<std::string, std::vector<double>> medians;  ///< one per result, by device
-  std::vector<double> open;  ///< relative distances of medians to the worse ends of their intervals
+  std::vector<Source> sources;
   std::set<std::string> drivers;
   const Result* newest = nullptr;
 };
@@ -71,16 +97,47 @@ void add(std::map<Subject, Collected>& by_subject, const Result& result) {
   const Origin from = origin(result);
   for (const Figures::Row& row : Figures(result).rows) {
     if (!row.judged || !row.value || !deck::has_reference(row.key.metric)) continue;
-    const auto& [n, median, min, max, lo, hi] = *row.value;
     Collected& collected = by_subject[subject_of(from.subject, row.key)];
-    collected.medians[from.device()].push_back(median);
-    const bool more = deck::row_of(row.key.metric).better == deck::Better::more;
-    if (median > 0) collected.open.push_back((more ? median - lo : hi - median) / median);
+    collected.sources.push_back({from.device(), result.file, *row.value});
     if (!from.driver.empty()) collected.drivers.insert(from.driver);
     if (collected.newest == nullptr || collected.newest->started < result.started) {
       collected.newest = &result;
     }
   }
+}
+
+/// Whether a result passed, or is inconclusive only because its criteria have no reference yet.
+bool is_healthy(const Result& result) {
+  if (result.code != base::ExitCode::inconclusive) return result.code == base::ExitCode::pass;
+  return std::ranges::none_of(
+      result.checks, [](const Check& check) { return decides(check) && !std::isnan(check.limit); });
+}
+
+/// The entry of a subject, with a tolerance for the spread of its sources.
+Entry entry_of(const Subject& subject, const Collected& collected, std::optional<double> below) {
+  std::map<std::string, std::vector<double>> by_device;
+  std::vector<double> all, devices;
+  for (const Source& source : collected.sources) {
+    by_device[source.device].push_back(source.value.median);
+    all.push_back(source.value.median);
+  }
+  for (const auto& [device, medians] : by_device) devices.push_back(base::median(medians));
+  const double value = base::median(devices), mad = base::median_deviation(all, value);
+  return {.subject = subject,
+          .deck_name = describe::name_of(collected.newest->deck.path),
+          .value = value,
+          .tolerance = below.value_or(tolerance_of(value, mad, devices.size())),
+          .devices = static_cast<int>(devices.size()),
+          .mad = mad,
+          .driver = fmt::format("{}", fmt::join(collected.drivers, ", ")),
+          .date = collected.newest->started.substr(0, 10),
+          .version = collected.newest->machine.build.version};
+}
+
+/// How much worse than the entry the worse end of an interval is; relative.
+double worse_by(const Entry& entry, const base::Summary& value) {
+  const bool more = deck::row_of(entry.subject.metric).better == deck::Better::more;
+  return (more ? entry.value - value.lo : value.hi - entry.value) / entry.value;
 }
 
 }  // namespace
@@ -163,8 +220,8 @@ std::string to_yaml(const Reference& reference, const std::string& heading) {
                                base::safe_lines(heading));
 }
 
-void limit_by(const Reference& reference, const Subject& subject, std::optional<double> below,
-              Check& check) {
+void limit_by(const Reference& reference, const Subject& subject, const std::string& deck_name,
+              std::optional<double> below, Check& check) {
   check.at_least = deck::row_of(check.metric).better == deck::Better::more;
   check.limit = std::numeric_limits<double>::quiet_NaN();
   const auto entry = std::ranges::find(reference.entries, subject, &Entry::subject);
@@ -174,6 +231,8 @@ void limit_by(const Reference& reference, const Subject& subject, std::optional<
     check.source = LimitSource{reference.path, entry->value, part};
     return;
   }
+  check.reason = other_decks(reference, subject, deck_name);
+  if (!check.reason.empty()) return;
   const std::vector<std::string> wanted = texts(subject);
   std::string near = "it has no entries";
   std::size_t least = SIZE_MAX;
@@ -196,41 +255,65 @@ double tolerance_of(double median, double mad, std::size_t n) {
 
 Baseline baseline(const std::vector<Result>& results, std::optional<double> below) {
   std::map<Subject, Collected> by_subject;
-  const auto refuse = [](const Result& result, const char* found) {
-    throw base::Error(base::ExitCode::runtime_error, result.file + ": found " + found);
+  std::vector<std::string> failed;
+  const auto refuse = [](const std::string& found) {
+    throw base::Error(base::ExitCode::runtime_error, found);
   };
   for (const Result& result : results) {
     if (result.code == base::ExitCode::wrong_data) {
-      refuse(result, "wrong data; allowed: results with correct data");
+      refuse(result.file + ": found wrong data; allowed: results with correct data");
     }
-    if (result.sweeps()) refuse(result, "a sweep; allowed: a deck without a sweep");
+    if (result.sweeps()) refuse(result.file + ": found a sweep; allowed: a deck without a sweep");
+    if (!is_healthy(result)) {
+      const std::string_view verdict = deck::to_string(verdict_of(result.code));
+      failed.push_back(fmt::format("{} ({})", result.file, verdict));
+    }
     add(by_subject, result);
   }
+  if (!failed.empty()) {
+    refuse(fmt::format("found {}; allowed: results that passed or lack only a reference",
+                       fmt::join(failed, ", ")));
+  }
+  const double most = std::max(most_tolerance, below.value_or(0));
   Baseline baseline;
+  double widest = most;
+  std::string disagreement;
   for (const auto& [subject, collected] : by_subject) {
-    std::vector<double> values;
-    for (const auto& [device, medians] : collected.medians) values.push_back(base::median(medians));
-    const double value = base::median(values);
-    Entry entry{.subject = subject,
-                .deck_name = describe::name_of(collected.newest->deck.path),
-                .value = value,
-                .devices = static_cast<int>(values.size()),
-                .mad = base::median_deviation(values, value),
-                .driver = fmt::format("{}", fmt::join(collected.drivers, ", ")),
-                .date = collected.newest->started.substr(0, 10),
-                .version = collected.newest->machine.build.version};
-    if (!(value > 0 && std::isfinite(value))) {
+    Entry entry = entry_of(subject, collected, below);
+    if (!(entry.value > 0 && std::isfinite(entry.value))) {
       baseline.left_out.push_back(entry);
       continue;
     }
-    entry.tolerance = below.value_or(tolerance_of(value, entry.mad, values.size()));
-    const double open = std::min(base::median(collected.open), 1.0);
-    if (open > entry.tolerance) {
-      entry.tolerance = open;
+    double least = 0, off = 0;
+    const std::string* far = nullptr;
+    for (const Source& source : collected.sources) {
+      const double worse = worse_by(entry, source.value);
+      // Rounded up, as a file has four digits of it.
+      least = std::max(least, std::ceil(1e4 * worse + 1e-3) / 1e4);
+      const double apart = std::max(worse, std::abs(source.value.median / entry.value - 1));
+      if (far == nullptr || apart > off) std::tie(off, far) = std::pair(apart, &source.file);
+    }
+    off = std::max(off, entry.tolerance);
+    // Small ratios, such as the efficiency of hardly any overlap, may differ by any part.
+    if (off > most && deck::row_of(subject.metric).unit == "1") {
+      baseline.left_out.push_back(entry);
+      continue;
+    }
+    if (off > widest) {
+      widest = off;
+      disagreement = fmt::format(
+          "these results do not agree: {} of deck {} would need a tolerance of {:.1f} % ({}); "
+          "allowed: at most {:.0f} %",
+          name_with_phase({subject.phase, subject.order, subject.metric}), entry.deck_name,
+          100 * off, *far, 100 * most);
+    }
+    if (least > entry.tolerance) {
+      entry.tolerance = least;
       baseline.widened.push_back(entry);
     }
     baseline.entries.push_back(entry);
   }
+  if (!disagreement.empty()) throw base::Error(base::ExitCode::inconclusive, disagreement);
   if (baseline.entries.empty()) {
     throw base::Error(base::ExitCode::runtime_error,
                       "found no measured figure above 0; allowed: results with measured runs");

@@ -48,6 +48,7 @@ struct Reference {
 struct References {
   Subject subject;  ///< of the runs; order and metric come from each check
   std::map<std::string, Reference> files = {};  ///< by the name that criteria use
+  std::string deck_name = {};
 };
 
 void describe(describe::Visitor& v, Subject& subject);
@@ -69,10 +70,10 @@ std::map<std::string, Reference> load_references(const deck::Deck& deck, const s
 std::string to_yaml(const Reference& reference, const std::string& heading);
 
 /// Sets the limit of a check from the entry of its subject: worse than the entry by the part
-/// `below`, or else by its own tolerance. Without an entry there is no limit: the reason names the
-/// subject, and how the nearest entry differs.
-void limit_by(const Reference& reference, const Subject& subject, std::optional<double> below,
-              Check& check);
+/// `below`, or else by its own tolerance. Without an entry there is no limit: the reason names both
+/// decks, if it has none of this deck, or else the subject, and how the nearest entry differs.
+void limit_by(const Reference& reference, const Subject& subject, const std::string& deck_name,
+              std::optional<double> below, Check& check);
 
 /// Relative tolerance of a reference that covers the spread of `n` devices: three standard
 /// deviations of a normal distribution with this median absolute deviation, at least 1 %, and at
@@ -81,16 +82,20 @@ double tolerance_of(double median, double mad, std::size_t n);
 
 struct Baseline {
   std::vector<Entry> entries;
-  std::vector<Entry> left_out;  ///< medians that are not above 0: these have no relative tolerance
-  std::vector<Entry> widened;   ///< those of `entries` with a tolerance raised to their interval
+  /// Medians that are not above 0, which have no relative tolerance, and ratios without a unit
+  /// that differ by more than 25 %.
+  std::vector<Entry> left_out;
+  std::vector<Entry> widened;  ///< those of `entries` with a tolerance raised until all pass
 };
 
 /// One entry per metric and order: the median over all devices of the same kind, link, back end and
-/// deck; several results of one device count as their median. `below` replaces the tolerance. A
-/// tolerance is at least what the results' own intervals leave open (their median).
-/// Contains the metrics that criteria can judge, except drift and those of health. Throws
-/// base::Error{runtime_error} for a sweep, which has more than one deck, and for results without a
-/// figure.
+/// deck; several results of one device count as their median, but their spread like that between
+/// devices. `below` replaces the tolerance, which is at least what lets all results pass. Contains
+/// the metrics that criteria can judge, except drift and those of health. Throws
+/// base::Error{inconclusive} for results that do not agree, that is, need a tolerance above 25 %
+/// and `below`, or lie farther from the median; base::Error{runtime_error} for sweeps, which have
+/// more than one deck, for results that did not pass and lack more than a reference, and for
+/// results without a figure.
 Baseline baseline(const std::vector<Result>& results, std::optional<double> below);
 
 }  // namespace overlap::results

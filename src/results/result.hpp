@@ -347,7 +347,9 @@ struct Result : Part {
   std::string title;
   DeckFile deck;
   std::vector<std::string> predicted_for;  ///< devices; empty: it ran here
-  std::vector<Point> points;               ///< all, in the order of the deck
+  /// Those whose files have no latencies, so that more chunks never cost time.
+  std::vector<std::string> without_latencies = {};
+  std::vector<Point> points;  ///< all, in the order of the deck
   std::optional<Together> together;
   Verdict verdict = Verdict::pass;
   base::ExitCode code = base::ExitCode::pass;

@@ -8,12 +8,13 @@ import json
 import os
 import re
 import resource
+import shutil
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
 import jsonschema
-from planted import DRIVERS, plant
+from planted import DRIVERS, plant, scaled, steady
 from program import MINIAPP, SCHEMAS, SMALL, SOURCE, TestCase, records, run
 
 FILES = int(os.environ.get("MERGE_FILES", "1000"))
@@ -38,7 +39,7 @@ class Merge(TestCase):
         super().setUp()
         result = self.folder / "real.json"
         self.assert_clean(run(self.deck(), "--json", result))
-        self.result = json.loads(result.read_text())
+        self.result = steady(json.loads(result.read_text()))
         self.results = self.folder / "results"
 
     def plant(self, files):
@@ -283,12 +284,67 @@ class Merge(TestCase):
         one, reference = self.folder / "one.json", self.folder / "reference.yaml"
         self.assert_clean(run(path, "--json", one), 6)
         self.assert_clean(run("merge", one), 6)
-        self.assert_clean(run("baseline", "-o", reference, one, "--below=99%"))
+        one.write_text(json.dumps(steady(json.loads(one.read_text()))))
+        self.assert_clean(run("baseline", "-o", reference, one))
         self.assert_clean(run("merge", one, "--reference", reference))
         reference.write_text(reference.read_text().replace("value: ", "value: 9999"))
         done = run("merge", one, "--reference", reference)
         self.assert_clean(done, 5)
         self.assertRegex(done.stdout, "FAIL +throughput of by_engine: .*reference.yaml")
+
+    def at_speeds(self, *factors):
+        """A result file per device, which takes so many times as long; merges them."""
+        shutil.rmtree(self.results, ignore_errors=True)
+        for number, factor in enumerate(factors, 1):
+            self.write(f"node{number}.json", host__name=f"node{number}", runs=[scaled(each, factor) for each in self.result["runs"]])
+        done = run("merge", self.results)
+        verdicts = [line["verdict"] for line in records(done.stdout)["OVERLAP_DEVICE"]]
+        self.assertEqual(done.stderr, "")
+        return done.returncode, verdicts, done.stdout
+
+    def test_a_lost_node_makes_no_night_greener(self):
+        """One node at a quarter of the speed, and ever fewer healthy ones."""
+        for healthy in range(9, 1, -1):
+            code, verdicts, text = self.at_speeds(*(1 + 0.002 * i for i in range(healthy)), 4)
+            self.assertEqual((code, verdicts), (5, healthy * ["PASS"] + ["FAIL"]), text)
+            self.assertEqual("coarse limit 25 %" in text, healthy < 7)
+            note = f"\n{healthy + 1} devices: outliers below 25 % are not judged; give --reference\n"
+            self.assertEqual(note in text, healthy < 7)
+        code, verdicts, text = self.at_speeds(1, 4)
+        self.assertEqual((code, verdicts), (6, ["INCONCLUSIVE", "INCONCLUSIVE"]), text)
+        self.assertIn("more than 25 % apart; too few to say which is right", text)
+        self.assertEqual(self.at_speeds(1, 1.1, 1.2)[:2], (0, 3 * ["PASS"]))
+        code, verdicts, text = self.at_speeds(4)
+        self.assertEqual((code, verdicts), (0, ["PASS"]))
+        self.assertIn("\n1 device: compared with no other; give --reference\n", text)
+
+    def test_a_reference_judges_few_devices(self):
+        self.at_speeds(1, 1.2)
+        reference = self.folder / "reference.yaml"
+        self.assert_clean(run("baseline", self.results / "node1.json", "-o", reference, "--below=20%"))
+        done = run("merge", self.results, "--reference", reference)
+        self.assert_clean(done)
+        self.assertNotIn("not judged", done.stdout)
+
+    def test_what_was_not_judged_is_in_the_fleet_file(self):
+        self.at_speeds(1, 1.1, 4)
+        fleet = self.folder / "fleet.json"
+        done = run("merge", self.results, "--json", fleet)
+        self.assertEqual(run("show", fleet).stdout, done.stdout)
+        document = json.loads(fleet.read_text())
+        jsonschema.Draft202012Validator(SCHEMA).validate(document)
+        self.assertIn("3 devices: ", document["groups"][0]["not_judged"])
+
+    def test_a_reference_of_another_deck(self):
+        one, other, reference = self.write("a.json"), self.folder / "other.json", self.folder / "reference.yaml"
+        path = self.deck(SMALL, "rowsum_like.yaml")
+        self.assert_clean(run(path, "--set=chunks.count=2", "--json", other))
+        other.write_text(json.dumps(steady(json.loads(other.read_text()))))
+        self.assert_clean(run("baseline", other, "-o", reference))
+        done = run("merge", one, "--reference", reference)
+        self.assert_clean(done, 6)
+        self.assertIn("reference.yaml was made for deck rowsum_like, not small; to make one from results of small: "
+                      "miniapp baseline -o small.yaml FOLDER", done.stdout)
 
     def test_what_is_written_is_no_input(self):
         result, fleet = self.write("a.json"), self.results / "fleet.json"

@@ -175,6 +175,20 @@ class Predict(TestCase):
         self.assertRegex(stdout, r"(?m)^intensity on h200 +\d+ repeats, balanced by the model$")
         self.assertRegex(stdout, r"(?m)^intensity on ideal_1copy +1 repeats, balanced")
 
+    def test_a_device_without_latencies_does_not_know_how_many_chunks(self):
+        said = r"(?m)^no latencies +of k20c: small chunks are predicted too fast$"
+        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=k20c", "--predict=h200"), said)
+        self.assertNotIn("no latencies", self.predicted(self.deck(FOUR), "--predict=h200", "--predict=ideal_1copy"))
+        stdout = self.predicted(self.deck(FOUR.replace("65536", "16 Mi")), "--predict=k20c",
+                                "--set=sweep.chunks.count=[1, 8, 4096]")
+        self.assertRegex(stdout, said)
+        self.assertNotRegex(stdout, r"(?m)^(best|knee|ties)| best$")
+        self.assertIn("no best: the device file has no latencies, so more chunks never cost time", stdout)
+        stdout = self.predicted(self.deck(FOUR), "--predict=k20c", "--set=sweep.issue.lanes=[1, 4]")
+        self.assertRegex(stdout, "(?m)^best: ")
+        stdout = self.predicted(self.deck(AUTO), "--predict=k20c")
+        self.assertRegex(stdout, r"(?m)^auto on k20c +\w+ with 4 chunks ")
+
     def test_needs_neither_memory_nor_kokkos(self):
         """64 TiB are no obstacle; the settings of a runtime that never starts do not matter."""
         deck = self.deck(FOUR.replace("65536", "16 Ti"))

@@ -6,6 +6,7 @@ import unittest
 
 import jsonschema
 import yaml
+from planted import steady
 from program import SCHEMAS, SMALL, TestCase, records, run
 
 COMPARISON = json.loads((SCHEMAS / "overlap-comparison-1.schema.json").read_text())
@@ -19,12 +20,19 @@ class Results(TestCase):
         super().setUp()
         self.path = self.deck(DECK + CRITERIA % ", below: 99 %")
         self.first, self.second = self.folder / "a.json", self.folder / "b.json"
-        for file in (self.first, self.second):
-            self.assert_clean(run(self.path, "--json", file), 6)  # no reference yet
+        self.assert_clean(run(self.path, "--json", self.first), 6)  # no reference yet
+        self.result = steady(json.loads(self.first.read_text()))
         self.reference = self.folder / "reference.yaml"
-        done = run("baseline", "-o", self.reference, self.first, self.second, "--below=3%")
+        done = self.baseline(1, 1.001, below="3%")
         self.assert_clean(done)
-        self.assertNotIn("did not pass", done.stdout)
+        self.assertNotIn("raised", done.stdout)
+
+    def baseline(self, *factors, spread=0, below=None):
+        """The baseline of results that take so many times as long."""
+        files = [self.folder / f"{chr(97 + i)}.json" for i in range(len(factors))]
+        for file, factor in zip(files, factors):
+            file.write_text(json.dumps(steady(self.result, factor, spread)))
+        return run("baseline", "-o", self.reference, *files, *([f"--below={below}"] if below else []))
 
     def judged(self, *options):
         return run(self.path, "--reference", self.reference, *options)
@@ -47,27 +55,52 @@ class Results(TestCase):
         self.change(value=1e9)
         self.assert_clean(self.judged(), 5)
 
+    def tolerance(self):
+        """Of throughput of by_engine."""
+        entries = yaml.safe_load(self.reference.read_text())["entries"]
+        [found] = [e["tolerance"] for e in entries if (e["order"], e["metric"]) == ("by_engine", "throughput")]
+        return found
+
     def test_a_tolerance_is_at_least_the_interval_of_the_results(self):
-        raised = r"; tolerance of [0-9]+ entries raised to the interval of the results, at most to 30 % \(time of "
-        for spread, check, tolerance in ((0, self.assertNotRegex, "3 %"), (0.3, self.assertRegex, "23.08 %")):
-            result = json.loads(self.first.read_text())
-            for entry in result["runs"]:
-                entry["samples_s"] = [1 - spread, *[1] * (len(entry["samples_s"]) - 2), 1 + spread]
-            self.second.write_text(json.dumps(result))
-            done = run("baseline", "-o", self.reference, self.second, "--below=3%")
+        raised = r"; tolerance of [0-9]+ entries raised to the interval of the results, at most to 20.01 % \(time of "
+        for spread, check, tolerance in ((0, self.assertNotRegex, "3 %"), (0.2, self.assertRegex, "16.67 %")):
+            done = self.baseline(1, spread=spread, below="3%")
             self.assert_clean(done)
             check(done.stdout, raised)
-            entries = yaml.safe_load(self.reference.read_text())["entries"]
-            self.assertEqual([e["tolerance"] for e in entries if (e["order"], e["metric"]) == ("by_engine", "throughput")], [tolerance])
+            self.assertEqual(self.tolerance(), tolerance)
+
+    def test_every_source_passes_by_the_new_reference(self):
+        """Those that are slower than the tolerance for few devices, too."""
+        for spread in (0, 0.01, 0.0734):
+            done = self.baseline(1, 1.003, 1.0789, 1.001, spread=spread)
+            self.assert_clean(done)
+            self.assertIn("; tolerance of ", done.stdout)
+            for name in "abcd":
+                self.assert_clean(run("merge", self.folder / f"{name}.json", "--reference", self.reference))
+
+    def test_runs_of_one_device_spread_like_devices(self):
+        self.assert_clean(self.baseline(1, 1.03, 1.06))
+        self.assertEqual(self.tolerance(), "12.59 %")  # 3 * 1.4826 * MAD / median
+
+    def test_results_that_do_not_agree_make_no_reference(self):
+        self.reference.unlink()
+        for factors in ((1, 1.95, 1.9), (1, 1.9, 1), (1, 2)):
+            self.assert_error(self.baseline(*factors), 6, r"these results do not agree: (?:time|throughput) of \w+, alone of deck small would need a "
+                              r"tolerance of [0-9.]+ % \(\S+[ab]\.json\); allowed: at most 25 %$")
+        self.assert_error(self.baseline(1, spread=0.3, below="3%"), 6, "do not agree: time of .* 30.0 %")
+        self.assertFalse(self.reference.exists())
+        self.assert_clean(self.baseline(1, spread=0.3, below="40%"))
 
     def test_another_deck_or_machine_is_inconclusive(self):
         done = self.judged("--set=chunks.count=5")
         self.assert_clean(done, 6)
         self.assertEqual(records(done.stdout)["OVERLAP_CHECK"][0]["limit"], "nan")
-        self.assertRegex(done.stdout, r"(?s)reference.yaml has no entry for .*; the\s+nearest\s+is\s+for\s+deck\s+[0-9a-f]{12}")
+        self.assertRegex(done.stdout, r"(?s)reference.yaml\s+was\s+made\s+for\s+deck\s+small@[0-9a-f]{7},\s+not\s+small;\s+to\s+make\s+one")
         self.assert_clean(self.judged("--set=measure.repetitions=9", "--set=title=Other"))
         self.change(device="Another GPU")
-        self.assert_clean(self.judged(), 6)
+        done = self.judged()
+        self.assert_clean(done, 6)
+        self.assertRegex(done.stdout, r"(?s)reference.yaml\s+has\s+no\s+entry\s+for\s.*;\s+the\s+nearest\s+is\s+for\s+device")
 
     def test_references_are_read_before_anything_runs(self):
         for change, message in (
@@ -97,13 +130,13 @@ class Results(TestCase):
         self.assertEqual(run("compare", "--quiet", wrong, wrong).stdout, "OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n")
         self.assertFalse((self.folder / "new.yaml").exists())
 
-    def test_a_baseline_counts_results_that_did_not_pass(self):
-        slow = self.folder / "slow.json"
+    def test_baseline_refuses_results_that_did_not_pass(self):
+        slow, new = self.folder / "slow.json", self.folder / "new.yaml"
         limit = "--set=acceptance=[{metric: time, max: 1 ns}]"
         self.assertEqual(run("increment", limit, *SMALLER, "--quiet", "--json", slow).returncode, 5)
-        done = run("baseline", "-o", self.folder / "new.yaml", slow)
-        self.assert_clean(done)
-        self.assertIn("entries from 1 result, 1 of which did not pass", done.stdout)
+        done = run("baseline", "-o", new, self.first, slow)
+        self.assert_error(done, 1, r"error: found \S+/slow.json \(FAIL\); allowed: results that passed or lack only a reference$")
+        self.assertFalse(new.exists())
 
     def test_what_is_no_result_file_is_refused(self):
         result = self.first.read_text()

@@ -141,9 +141,12 @@ class Sweep(Case):
             self.assertEqual(predicted["samples_s"], [])
         rows = list(csv.DictReader(table.read_text().splitlines()))
         self.assertEqual(collections.Counter(row["device"] for row in rows), {"h200": 12, "c2050": 12})
+        self.assertRegex(done.stdout, "(?m)^best on h200: ")
+        self.assertRegex(done.stdout, "(?m)^knee on h200: ")
+        self.assertNotRegex(done.stdout, "(?m)^(best|ties|knee) on c2050")
+        self.assertIn("\nno best on c2050: the device file has no latencies, so more chunks never cost time\n", done.stdout)
+        self.assertEqual(len(re.findall(r"(?m) best$", done.stdout)), 1)
         for device in ("h200", "c2050"):
-            self.assertRegex(done.stdout, f"(?m)^best on {device}: ")
-            self.assertRegex(done.stdout, f"(?m)^knee on {device}: ")
             self.assertRegex(done.stdout, rf"(?m)^predicted times on {device}\n.*\n( +[124] +[12] .*\n){{6}}")
         self.assertIn("OVERLAP_RESULT verdict=PASS data=NONE exit=0", done.stdout)
 

@@ -38,6 +38,8 @@ DEADLINE = int(os.environ.get("DEADLINE", 3))  # seconds
 FLEET = "fleet: {{phases: [{}], deadline: %d s}}\n" % DEADLINE
 HEALTHY = "fleet: {{phases: [{}]}}\n"  # where no rank is lost: with the deadline of 60 s, also on a busy machine
 PHASES = ("alone", "together")
+# Passes on a busy machine, too: few devices that differ by more than 25 % alone do not.
+STEADY = SMALL + HEALTHY.format("together")
 SLOW = SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: throughput, order: by_engine, min: 1e6}")
 LONG_TO_READ = "workload:\n  kind: custom\n  tasks:\n" + "".join(
     f"    - {{name: T{i}, stage: kernel, lane: {i % 4 + 1}, duration: 1 ms}}\n" for i in range(30000)
@@ -172,7 +174,7 @@ class Launcher(Case):
 
 class Verdict(Case):
     def test_all_ranks_end_with_it(self):
-        for text, verdict, code in ((SMALL, "PASS", 0), (SLOW, "FAIL", 5)):
+        for text, verdict, code in ((STEADY, "PASS", 0), (SLOW, "FAIL", 5)):
             for ranks in (2, RANKS):
                 with self.subTest(verdict, ranks=ranks):
                     self.assert_ends(self.fleet(text, ranks=ranks), verdict, code)
@@ -182,7 +184,7 @@ class Verdict(Case):
                         self.assertEqual(self.result(rank)["verdict"], verdict)
 
     def test_both_phases_are_measured(self):
-        self.assert_ends(self.fleet(SMALL + HEALTHY.format("alone, together")), "PASS", 0)
+        self.fleet(SMALL + HEALTHY.format("alone, together")).end()
         self.assert_results(range(RANKS), "PASS", 0)
         self.assertEqual(len({self.result(rank)["job"]["launch"] for rank in range(RANKS)}), 1)
         for rank in range(RANKS):
@@ -218,8 +220,8 @@ exec unshare -m sh -c 'mount --bind boot-'$rank' {boot_id} && exec "$0" "$@"' '{
 
     def test_each_deck_has_its_file(self):
         other = self.folder / "other.yaml"
-        other.write_text(SMALL)
-        started = self.mpirun(MINIAPP, "--fleet", self.deck(), other, "--quiet", "--device=host",
+        other.write_text(STEADY)
+        started = self.mpirun(MINIAPP, "--fleet", self.deck(STEADY), other, "--quiet", "--device=host",
                               "--json={rank}-{deck}.json", "--json=fleet.json", ranks=2)
         self.assert_ends(started, "PASS", 0)
         files = sorted(f"{rank}-{deck}.json" for rank in range(2) for deck in ("small", "other"))
@@ -228,8 +230,8 @@ exec unshare -m sh -c 'mount --bind boot-'$rank' {boot_id} && exec "$0" "$@"' '{
 
     def test_decks_of_one_name_have_files_of_their_own(self):
         (self.folder / "other").mkdir()
-        other = self.deck(SMALL.replace("65536", "32768"), "other/small.yaml")
-        started = self.mpirun(MINIAPP, "--fleet", self.deck(), other, "--quiet", "--device=host", "--json={rank}-{deck}.json",
+        other = self.deck(STEADY.replace("65536", "32768"), "other/small.yaml")
+        started = self.mpirun(MINIAPP, "--fleet", self.deck(STEADY), other, "--quiet", "--device=host", "--json={rank}-{deck}.json",
                               "--json=fleet.json", ranks=2)
         self.assert_ends(started, "PASS", 0)
         files = [device["file"] for device in self.fleet_file()["devices"]]
@@ -287,7 +289,7 @@ class Trouble(Case):
 
     def test_a_node_with_another_number_of_devices(self):
         """On a host each rank stands for one."""
-        fleet = SMALL + HEALTHY.format("alone, together").replace("}", ", devices: 2}")
+        fleet = SMALL + HEALTHY.format("together").replace("}", ", devices: 2}")
         self.assert_ends(self.fleet(fleet, ranks=2), "PASS", 0)
         text = self.assert_ends(self.fleet(fleet.replace("devices: 2", "devices: 3"), ranks=2), "ERROR", 4)
         message = f"fleet.devices: found 2 (rank 0, rank 1) with a rank on {HOST}; required: 3 on each node"
@@ -355,7 +357,7 @@ class Trouble(Case):
         os.mkfifo(pipe)  # where rank 0 waits, because nobody reads what it writes
         reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
-        started = self.fleet(SMALL)
+        started = self.fleet(STEADY)
         started.wait_for("results", lambda: {f"rank-{rank}.json" for rank in range(RANKS)} <= set(self.files()))
         time.sleep(1)
         for _ in range(2):

@@ -154,7 +154,7 @@ class Fleet(Case):
         return results
 
     def test_two_nodes_with_two_ranks_each(self):
-        for text, state, ended, verdict, code in ((SMALL, "COMPLETED", "0:0", "PASS", 0), (SLOW, "FAILED", "5:0", "FAIL", 5)):
+        for text, state, ended, verdict, code in ((SMALL + TOGETHER, "COMPLETED", "0:0", "PASS", 0), (SLOW, "FAILED", "5:0", "FAIL", 5)):
             with self.subTest(verdict):
                 job = self.run_deck(text)
                 output = self.assert_ended(job, state, ended)
@@ -245,7 +245,8 @@ class NodePrivate(Case):
 
     def setUp(self):
         super().setUp()
-        self.decks(n1=SMALL, n2=SMALL)
+        # With other criteria the nodes, which share a busy machine, are not compared.
+        self.decks(n1=SMALL, n2=SMALL.replace("max: 1e-5", "max: 2e-5"))
 
     @staticmethod
     def decks(**texts):

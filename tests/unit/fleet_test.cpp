@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 namespace overlap::results {
 namespace {
@@ -62,6 +63,17 @@ Fleet fleet(std::vector<Device> records, const std::vector<std::string>& hosts =
   return fleet_of({.files = files, .devices = std::move(records)}, expected, reference);
 }
 
+Reference reference(double value, deck::Phase phase = deck::Phase::alone) {
+  Entry entry;
+  entry.subject = device("", 0).subject;
+  entry.subject.phase = phase;
+  entry.subject.order = Order::by_engine;
+  entry.subject.metric = Metric::throughput;
+  entry.value = value;
+  entry.tolerance = 0.03;
+  return {.path = "h100.yaml", .entries = {entry}};
+}
+
 TEST(Distribution, HasMedianAndMad) {
   const Distribution of = distribution({1, 2, 4, 8});
   EXPECT_EQ(of.devices, 4);
@@ -107,10 +119,21 @@ TEST(Distribution, AMadOfZeroLeavesTheTwoPercent) {
   EXPECT_DOUBLE_EQ(of.slowest[1].score, 0);
 }
 
-TEST(Distribution, FewerThanEightDevicesAreOnlyRanked) {
-  std::vector<double> values = {50, 50, 50, 20, 50, 50, 50};
+TEST(Distribution, FewerThanEightDevicesHaveACoarseLimit) {
+  std::vector<double> values = {50, 50, 50, 37.6, 50, 50, 90};
   EXPECT_THAT(distribution(values).outliers, IsEmpty());
   EXPECT_EQ(distribution(values).slowest.front().device, 3U);
+  values[3] = 37.4;  // more than 25 % below; the fast one is none
+  EXPECT_THAT(numbers(distribution(values).outliers), ElementsAre(3U));
+  EXPECT_THAT(numbers(distribution({50, 50, 37.4}).outliers), ElementsAre(2U));
+  EXPECT_THAT(distribution({50, 10}).outliers, IsEmpty());  // which is right is unknown
+  EXPECT_THAT(numbers(distribution({1, 1, 1.24, 1.26}, Metric::time).outliers), IsEmpty());
+  EXPECT_THAT(numbers(distribution({1, 1, 1, 1.26}, Metric::time).outliers), ElementsAre(3U));
+  // Together, GPUs behind one switch are rightly slower.
+  EXPECT_THAT(distribution_of(throughput_together, {{{}, 50}, {{}, 50}, {{}, 25}}).outliers,
+              IsEmpty());
+  values = {50, 50, 50, 45, 50, 50, 50};
+  EXPECT_THAT(distribution(values).outliers, IsEmpty());
   values.push_back(50);
   EXPECT_THAT(numbers(distribution(values).outliers), ElementsAre(3U));
 }
@@ -194,6 +217,77 @@ TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
   const Fleet fast = fleet(nine(60));
   EXPECT_EQ(fast.exit_code(), ExitCode::pass);
   EXPECT_THAT(numbers(fast.groups.at(0).distributions.at(0).outliers), ElementsAre(8U));
+}
+
+/// A fleet of devices with these throughputs.
+Fleet fleet_of_rates(const std::vector<double>& rates) {
+  std::vector<Device> devices;
+  for (const double rate : rates) {
+    devices.push_back(device("GPU-" + std::to_string(devices.size()), rate));
+  }
+  return fleet(devices);
+}
+
+TEST(Fleet, FewDevicesAreJudgedCoarsely) {
+  const Fleet six = fleet_of_rates({4.0, 4.1, 3.9, 4.0, 4.0, 0.97});
+  EXPECT_EQ(six.exit_code(), ExitCode::performance);
+  EXPECT_EQ(exit_code_of(six.devices[0]), ExitCode::pass);
+  EXPECT_EQ(six.devices[5].reasons[0].text,
+            "throughput of by_engine, alone: 0.9700 GB/s, 75.8 % below the median 4.000 GB/s of 6 "
+            "devices; coarse limit 25 %");
+  EXPECT_EQ(six.groups[0].not_judged,
+            "6 devices: outliers below 25 % are not judged; give --reference");
+  const Fleet two = fleet_of_rates({4.0, 2.9});
+  EXPECT_EQ(two.exit_code(), ExitCode::inconclusive);
+  for (const Device& one : two.devices) {
+    EXPECT_EQ(exit_code_of(one), ExitCode::inconclusive);
+    EXPECT_EQ(one.reasons[0].text,
+              "throughput of by_engine, alone: 2 devices from 2.900 GB/s to 4.000 GB/s, more than "
+              "25 % apart; too few to say which is right");
+  }
+  EXPECT_EQ(fleet_of_rates({4.0, 3.1}).exit_code(), ExitCode::pass);
+  // Neither is far from the median.
+  EXPECT_EQ(fleet_of_rates({4.0, 3.4, 3.4, 2.9}).exit_code(), ExitCode::inconclusive);
+  EXPECT_EQ(fleet_of_rates({4.0, 4.1, 3.9}).exit_code(), ExitCode::pass);
+  EXPECT_EQ(fleet_of_rates({4.0}).groups[0].not_judged,
+            "1 device: compared with no other; give --reference");
+  EXPECT_EQ(fleet_of_rates(std::vector<double>(8, 4)).groups[0].not_judged, "");
+}
+
+TEST(Fleet, AReferenceJudgesFewDevices) {
+  const Reference good = reference(51);
+  EXPECT_EQ(fleet({device("a", 50), device("b", 50)}, {}, &good).groups[0].not_judged, "");
+  Device criterion = device("a", 50);
+  criterion.referenced = {{.metric = Metric::throughput, .order = {}}};
+  EXPECT_EQ(fleet({criterion}).groups[0].not_judged, "");  // the run was judged, or is inconclusive
+  EXPECT_NE(fleet({device("b", 50)}).groups[0].not_judged, "");
+  Device both = device("a", 50);
+  both.figures.push_back({throughput_together, exactly(20)});
+  EXPECT_THAT(fleet({both, both}).groups[0].not_judged, HasSubstr("1 device"));  // as one
+  Device other = both;
+  other.unit = "b";
+  EXPECT_THAT(fleet({both, other}).groups[0].not_judged,
+              HasSubstr("; in phase together no outlier"));
+}
+
+TEST(Fleet, ADeviceThatIsMissingNeverMakesAFailedFleetPass) {
+  std::mt19937 random(1);  // NOLINT: the same devices in every test
+  std::uniform_real_distribution<double> spread(0, 1);
+  int failed = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    std::vector<double> rates(3 + random() % 5);
+    for (double& rate : rates) rate = 1 - 0.6 * std::pow(spread(random), 1 + trial % 4);
+    const Fleet all = fleet_of_rates(rates);
+    if (all.exit_code() != ExitCode::performance) continue;
+    ++failed;
+    for (std::size_t gone = 0; gone < rates.size(); ++gone) {
+      if (exit_code_of(all.devices[gone]) != ExitCode::pass) continue;
+      std::vector<double> rest = rates;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(gone));
+      EXPECT_NE(fleet_of_rates(rest).exit_code(), ExitCode::pass) << testing::PrintToString(rates);
+    }
+  }
+  EXPECT_GT(failed, 500);
 }
 
 TEST(Fleet, TimesCountOnlyWithoutThroughput) {

@@ -23,8 +23,11 @@ deck::Deck increment(std::int64_t chunks) {
   return deck;
 }
 
+std::vector<Candidate> search(const deck::Deck& deck, const Device& device) {
+  return model::search(deck, schedule::costs(deck.workload, 1), device, std::nullopt);
+}
 std::vector<Candidate> search(const deck::Deck& deck, const std::string& device) {
-  return model::search(deck, schedule::costs(deck.workload, 1), load_device(device), std::nullopt);
+  return search(deck, load_device(device));
 }
 
 TEST(Search, FindsTheOrderOfTheArticle) {
@@ -65,7 +68,9 @@ TEST(Search, SortsWhatItTried) {
 
 TEST(Search, OfEqualTimesTakesTheFewestChunksAndLanes) {
   // One engine copies in issue order: depth first overlaps nothing, however many chunks there are.
-  const auto candidates = search(increment(4), "c1060");
+  Device device = load_device("c1060");
+  device.latency.event_s = 1e-9;  // which no chunk of it has
+  const auto candidates = search(increment(4), device);
   const auto depth = std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) {
     return c.order == deck::Order::depth_first;
   });
@@ -77,6 +82,21 @@ TEST(Search, OfEqualTimesTakesTheFewestChunksAndLanes) {
     if (std::abs(after.predicted_s - before.predicted_s) > 1e-12 * after.predicted_s) continue;
     EXPECT_LE(std::tuple(before.profile, before.chunks, before.lanes),
               std::tuple(after.profile, after.chunks, after.lanes));
+  }
+}
+
+TEST(Search, WithoutLatenciesTakesTheDecksChunks) {
+  for (const char* const name :
+       {"c1060", "c2050", "c2070", "fermi", "k20c", "kepler", "rtx5070ti"}) {
+    EXPECT_TRUE(load_device(name).lacks_latencies()) << name;
+  }
+  for (const char* const name : {"h200", "host", "ideal_1copy", "ideal_hyperq"}) {
+    EXPECT_FALSE(load_device(name).lacks_latencies()) << name;
+  }
+  for (const Candidate& candidate : search(increment(5), "k20c")) {
+    const bool one = candidate.order == deck::Order::sequential ||
+                     candidate.transfer == deck::Transfer::zero_copy;
+    EXPECT_TRUE(candidate.chunks == 5 || one) << candidate.chunks;
   }
 }
 
