@@ -190,17 +190,6 @@ std::vector<Device> operator+(std::vector<Device> a, const std::vector<Device>& 
   return a;
 }
 
-Reference reference(double value, deck::Phase phase = deck::Phase::alone) {
-  Entry entry;
-  entry.subject = device("", 0).subject;
-  entry.subject.phase = phase;
-  entry.subject.order = Order::by_engine;
-  entry.subject.metric = Metric::throughput;
-  entry.value = value;
-  entry.tolerance = 0.03;
-  return {.path = "h100.yaml", .entries = {entry}};
-}
-
 TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
   const Fleet slow = fleet(nine(40));
   EXPECT_EQ(slow.exit_code(), ExitCode::performance);
