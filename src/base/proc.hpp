@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 /// Values that the kernel reports in /proc and /sys.
@@ -15,5 +16,8 @@ std::int64_t memory_bytes(const std::string& key, const std::string& root = "");
 /// Available memory in bytes, limited by the control groups of this process (batch job, container),
 /// of version 2 or 1. `root` replaces "/".
 std::int64_t available_memory(const std::string& root = "");
+
+/// CPU time per wall-clock time that the control groups of this process allow; empty: no limit.
+std::optional<double> cpu_quota(const std::string& root = "");
 
 }  // namespace overlap::base

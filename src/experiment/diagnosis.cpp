@@ -94,6 +94,11 @@ struct Evidence {
   }
   /// With mechanism portable on a host back end, tasks run in the issuing thread.
   bool host_runs_tasks() const { return !gpu() && schedule.mechanism == deck::Mechanism::portable; }
+  /// Threads of the host that work at the same time: those that issue, or else workers.
+  bool issuers() const { return gpu() || host_runs_tasks(); }
+  int threads() const {
+    return issuers() ? schedule.threads : std::min(schedule.lanes, chain_count(schedule));
+  }
 };
 
 Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
@@ -137,6 +142,31 @@ using Found = std::optional<Finding>;
 
 Found found(std::string text, std::map<std::string, double> evidence = {}) {
   return Finding{.cause = {}, .text = std::move(text), .evidence = std::move(evidence)};
+}
+
+/// Others use the cores. More threads than one per lane, and threads that poll, count as work.
+Found busy_cores(const Evidence& evidence) {
+  const auto& [got_s, wanted_s] = evidence.run.cores;
+  if (got_s >= least_cores * wanted_s) return {};
+  const double cores = std::min<double>(evidence.threads(), evidence.conditions.cores);
+  const double got = cores * got_s / wanted_s;
+  return found(
+      fmt::format("busy cores: the {} got {:.1f} of {}, which others use, too; measure on "
+                  "a quiet machine",
+                  evidence.issuers() ? "issuing threads" : "workers", got, base::cores_text(cores)),
+      {{"got", got}, {"cores", cores}});
+}
+
+Found few_cores(const Evidence& evidence) {
+  const double cores = evidence.conditions.cores;
+  const int threads = evidence.threads();
+  if (cores <= 0 || cores >= threads) return {};
+  return found(
+      fmt::format("few cores: {} for {}; give the process more: taskset, --cpus-per-task, or the "
+                  "CPU quota of its container",
+                  base::cores_text(cores),
+                  base::counted(threads, evidence.issuers() ? "issuing thread" : "worker")),
+      {{"cores", cores}, {"threads", threads}});
 }
 
 /// Not a defect: copies no longer matter.
@@ -397,6 +427,8 @@ struct Diagnosis {
 };
 
 constexpr auto diagnoses = std::to_array<Diagnosis>({
+    {"busy_cores", When::any_run, busy_cores},
+    {"few_cores", When::always, few_cores},
     {"kernel_bound", When::always, kernel_bound},
     {"pageable_memory", When::not_good, pageable_memory},
     {"staging_ring", When::hides, staging_ring},
@@ -431,6 +463,8 @@ bool is_noise(std::string_view cause) {
   const auto row = std::ranges::find(diagnoses, cause, &Diagnosis::cause);
   return row != diagnoses.end() && row->when == When::any_run;
 }
+
+bool lacks_cores(std::string_view cause) { return cause == "busy_cores" || cause == "few_cores"; }
 
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions) {

@@ -23,6 +23,7 @@ struct Variable {
 struct Conditions {
   std::optional<base::DeviceInfo> device;  ///< right after the runs, awake; empty: a host back end
   timeline::Engines engines;
+  double cores = 0;  ///< of the host that the process may use; 0: unknown
   // Environment variables of the device runtime; empty: not set.
   std::optional<Variable> launch_blocking;  ///< 1: the host waits for every kernel
   std::optional<Variable> max_connections;  ///< number of hardware queues that streams share
@@ -34,6 +35,9 @@ inline constexpr double good_efficiency = 0.9;
 
 /// Drift that is a finding if its whole interval exceeds this.
 inline constexpr double least_drift = 0.01;
+
+/// Part of the cores that they want which workers on a host of their own get.
+inline constexpr double least_cores = 0.9;
 
 /// Maximum width of the middle half of steady repetitions, relative to the median time.
 inline constexpr double most_steady = 0.15;
@@ -48,10 +52,13 @@ std::span<const std::string_view> causes();
 /// Whether a cause is the measurement itself: noise, drift, doubtful rates or predictions.
 bool is_noise(std::string_view cause);
 
+/// Whether a cause is a lack of cores, for which an order is not to blame.
+bool lacks_cores(std::string_view cause);
+
 /// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
-/// runs in which overlap can save less than `least_potential`, have only kernel_bound, below_bound,
-/// drifting, unsteady and uncertain, the latter runs also pageable_memory. The baseline has only
-/// the last four of these, runs without rates only the last three.
+/// runs in which overlap can save less than `least_potential`, have only few_cores, kernel_bound,
+/// busy_cores, below_bound, drifting, unsteady and uncertain, the latter runs also pageable_memory.
+/// The baseline and runs without rates have only those from busy_cores on.
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions);
 

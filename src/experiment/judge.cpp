@@ -71,6 +71,23 @@ Check referenced(Check check, const deck::Criterion& criterion, const References
   return check;
 }
 
+/// An order that lacked cores is not to blame if it overlaps too little.
+void excuse(std::vector<Check>& checks, const std::vector<Finding>& findings) {
+  for (Check& check : checks) {
+    const deck::MetricRow& row = deck::row_of(check.metric);
+    const bool overlap = row.needs == deck::Needs::baseline || row.options.is_fraction;
+    if (!overlap || !results::decides(check)) continue;
+    const auto lack = std::ranges::find_if(findings, [&](const Finding& finding) {
+      return lacks_cores(finding.cause) && finding.order == check.order && !finding.disturbance &&
+             finding.host_work == (row.needs == deck::Needs::host_work);
+    });
+    if (lack == findings.end()) continue;
+    check.verdict = Verdict::inconclusive;
+    check.reason = lack->text;
+    check.text = results::check_text(check);
+  }
+}
+
 /// "--predict c2070 and runs on a GPU".
 std::string places(const deck::Criterion& criterion) {
   std::vector<std::string> places;
@@ -258,6 +275,7 @@ Part judge(Plan plan, Samples samples, References references,
   references.subject.deck = deck::identity(plan.deck);
   part.checks = judge_all(plan.deck.acceptance, part.runs, part.device, references,
                           samples.conditions.engines.workers == 0);
+  excuse(part.checks, part.findings);
   for (Check& check : part.checks) {
     check.point = part.point.values;
     check.phase = plan.phase;

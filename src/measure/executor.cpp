@@ -1,5 +1,7 @@
 #include "measure/executor.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -12,6 +14,7 @@
 #include "measure/host_worker.hpp"
 #include "measure/issue_threads.hpp"
 #include "measure/measure.hpp"
+#include "measure/platform.hpp"
 #include "workload/data.hpp"
 
 namespace overlap::measure {
@@ -127,11 +130,11 @@ struct IssuedRun {
     const auto& names = schedule.names;
     const lanes::Range range(names.empty() ? schedule::to_string(task.stage) : names[id].c_str(),
                              task.chunk);
-    const bool timed = spans != nullptr && schedule::on_host(task.stage);
+    if (task.stage == schedule::Stage::host) wait_for_lanes(task);
+    const bool timed = spans != nullptr;  // a lane that times its tasks itself knows better
     if (timed) (*spans)[id].start_s = since_start();
     switch (task.stage) {
       case schedule::Stage::host:
-        wait_for_lanes(task);
         work(task);
         break;
       case schedule::Stage::fence:
@@ -186,6 +189,13 @@ struct IssuedRun {
   }
 };
 
+/// CPU time of all threads of this process.
+double cpu_s() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 /// Waits for the first `count` lanes, ignoring errors because the first one is being reported.
 /// Returns whether the device is lost, also where no lane has a task.
 bool drain(lanes::Lanes& lanes, int count) {
@@ -205,7 +215,10 @@ bool drain(lanes::Lanes& lanes, int count) {
 }  // namespace
 
 Executor::Executor(std::unique_ptr<lanes::Lanes> lanes, int count, int threads)
-    : lanes_(std::move(lanes)), count_(count), threads_(std::make_shared<IssueThreads>(threads)) {}
+    : lanes_(std::move(lanes)),
+      count_(count),
+      threads_(std::make_shared<IssueThreads>(threads)),
+      cores_(host_info().usable_cores()) {}
 
 Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
                           const std::function<lanes::Clock::time_point()>& begin,
@@ -218,10 +231,23 @@ Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Wo
   try {
     lanes_->bind(schedule, workload);
     const int threads = warm_ ? schedule.threads : 1;
-    const Elapsed elapsed =
-        IssuedRun{*lanes_, host_worker_, schedule, workload, begin, spans, lane_s, threads}.run(
-            *threads_);
+    const bool on_host = workload::on_host(workload.space);
+    std::vector<timeline::Span> host_spans(on_host ? schedule.tasks.size() : 0);
+    if (on_host && spans == nullptr) spans = &host_spans;
+    double cpu_before_s = 0;
+    const std::function<lanes::Clock::time_point()> timed_begin = [&] {
+      const lanes::Clock::time_point start = begin();
+      if (on_host) cpu_before_s = cpu_s();
+      return start;
+    };
+    Elapsed elapsed =
+        IssuedRun{*lanes_, host_worker_, schedule, workload, timed_begin, spans, lane_s, threads}
+            .run(*threads_);
     if (spans != nullptr) lanes_->collect(*spans);
+    if (on_host) {  // only now have all workers stopped, up to which the clock counts their time
+      elapsed.cores = {.got_s = cpu_s() - cpu_before_s,
+                       .wanted_s = timeline::wanted_s(schedule, *spans, cores_)};
+    }
     warm_ = true;
     return elapsed;
   } catch (const std::exception& error) {
@@ -237,7 +263,7 @@ Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Worklo
                       const std::function<void()>& before_start, std::vector<double>* lane_s) {
   const auto begin = [&] {
     if (before_start) before_start();
-    return lanes::Clock::now();
+    return workload::on_host(workload.space) ? lanes_->mark() : lanes::Clock::now();
   };
   return guarded(schedule, workload, begin, nullptr, lane_s);
 }

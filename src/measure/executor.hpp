@@ -17,6 +17,7 @@ struct Elapsed {
   double host_work_s = 0;  ///< spent on host work
   double complete_s = 0;   ///< until the host has seen all lanes complete
   std::int64_t polls = 0;  ///< number of queries of lanes by the waiting host
+  experiment::CoreTime cores;  ///< on host back ends
 };
 
 /// Runs schedules on lanes that are created once, for the widest schedule.
@@ -62,6 +63,7 @@ class Executor {
   std::unique_ptr<lanes::Lanes> lanes_;
   int count_;
   std::shared_ptr<IssueThreads> threads_;
+  double cores_;       ///< that this process may use
   bool warm_ = false;  ///< one thread has issued the kernels
   HostWorker* host_worker_ = nullptr;
 };

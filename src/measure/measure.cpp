@@ -39,6 +39,8 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
     experiment::add(run.soak_samples, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
   run.polls += sample.elapsed.polls;
+  run.cores.got_s += sample.elapsed.cores.got_s;
+  run.cores.wanted_s += sample.elapsed.cores.wanted_s;
   if (sample.staging) experiment::add(run.staging, *sample.staging, run.repetitions);
 }
 
@@ -93,6 +95,7 @@ experiment::Conditions conditions(const Session& session, const timeline::Engine
     conditions.device = describe ? describe(session.device) : session.device;
   }
   conditions.engines = engines;
+  conditions.cores = host_info().usable_cores();
   const Variables names = variables();
   conditions.launch_blocking = variable(names.launch_blocking);
   conditions.max_connections = variable(names.max_connections);

@@ -196,6 +196,17 @@ void add_nodes(const std::vector<Device>& devices, Group& group) {
   for (const auto& [key, node] : totals) group.nodes.push_back(node);
 }
 
+/// "; its process had 1 core, the median 16"; empty: it had as many as they.
+std::string other_cores(const Device& device, const Group& group,
+                        const std::vector<Device>& devices) {
+  std::vector<double> cores;
+  for (const std::size_t other : group.devices) cores.push_back(devices[other].cores);
+  const double usual = base::median(cores);
+  if (device.cores == usual) return "";
+  return fmt::format("; its process had {}, the median {:.4g}", base::cores_text(device.cores),
+                     usual);
+}
+
 /// Adds a reason to the device of every slow outlier.
 void add_outliers(const Group& group, std::vector<Device>& devices) {
   for (const Distribution& figure : group.distributions) {
@@ -203,10 +214,11 @@ void add_outliers(const Group& group, std::vector<Device>& devices) {
       if (!outlier.slow) continue;
       devices[outlier.device].reasons.push_back(
           {.code = base::ExitCode::performance,
-           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices",
+           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices{}",
                                name_with_phase(figure.key), spell(figure.key.metric, outlier.value),
                                100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
-                               spell(figure.key.metric, figure.median), figure.devices),
+                               spell(figure.key.metric, figure.median), figure.devices,
+                               other_cores(devices[outlier.device], group, devices)),
            .phase = figure.key.phase});
     }
   }
@@ -214,16 +226,20 @@ void add_outliers(const Group& group, std::vector<Device>& devices) {
 
 /// Adds the groups of devices that have figures; a slow outlier becomes a reason of its device.
 void add_groups(Fleet& fleet) {
-  std::map<std::tuple<Subject, std::string, std::string, std::string>, std::size_t> numbers;
+  using Kind = std::tuple<Subject, std::string, std::string, std::string, std::optional<double>>;
+  std::map<Kind, std::size_t> numbers;
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
     const Device& device = fleet.devices[i];
     if (device.figures.empty()) continue;
-    const auto [found, is_new] =
-        numbers.emplace(std::tuple(device.subject, device.deck_name, device.criteria, device.build),
-                        fleet.groups.size());
+    const auto cores = device.on_host ? std::optional(device.cores) : std::nullopt;
+    const auto [found, is_new] = numbers.emplace(
+        Kind(device.subject, device.deck_name, device.criteria, device.build, cores),
+        fleet.groups.size());
     if (is_new) {
-      fleet.groups.push_back(
-          {.machine = device.subject, .deck_name = device.deck_name, .build = device.build});
+      fleet.groups.push_back({.machine = device.subject,
+                              .deck_name = device.deck_name,
+                              .build = device.build,
+                              .cores = cores});
     }
     fleet.groups[found->second].devices.push_back(i);
   }
@@ -245,6 +261,8 @@ Device device_of(const Result& result) {
   if (!build.git_sha.empty()) device.build += " " + build.git_sha.substr(0, 12);
   device.job = result.machine.job;
   device.placement = result.machine.placement;
+  device.cores = result.machine.host.usable_cores();
+  device.on_host = !result.machine.device;
   const Json& deck = result.deck.resolved;
   device.criteria =
       base::sha256(deck.value("acceptance", Json()).dump() + deck.value("require", Json()).dump());

@@ -37,6 +37,8 @@ struct Device : Origin {
   // What merging needs; not in files.
   std::optional<base::Job> job;
   std::optional<base::Placement> placement;
+  double cores = 0;                         ///< of the host that the process could use
+  bool on_host = false;                     ///< these cores are the device
   std::string criteria;                     ///< hash of the acceptance criteria of the deck
   std::vector<deck::Criterion> referenced;  ///< criteria with a reference
 };
@@ -129,11 +131,12 @@ struct NodeTotal {
   std::optional<double> bound;  ///< sum of their duplex rates together; empty: not measured
 };
 
-/// Devices of the same kind, link, back end, deck and program build.
+/// Devices of the same kind, link, back end, deck and program build; hosts also of as many cores.
 struct Group {
   Subject machine;
   std::string deck_name;
   std::string build;
+  std::optional<double> cores;       ///< of each host; empty: GPUs
   std::vector<std::size_t> devices;  ///< indices into Fleet::devices
   std::vector<DriverUse> drivers;    ///< most frequent first
   std::vector<Distribution> distributions;

@@ -1,6 +1,7 @@
 #include "timeline/timeline.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace overlap::timeline {
 
@@ -33,6 +34,24 @@ std::vector<double> busy_s(const Timeline& timeline) {
     until[engine] = std::max(until[engine], span.stop_s);
   }
   return busy;
+}
+
+double wanted_s(const schedule::Schedule& schedule, const std::vector<Span>& spans, double cores) {
+  std::vector<std::pair<double, int>> changes;
+  for (schedule::TaskId id = 0; id < spans.size(); ++id) {
+    const schedule::Stage stage = schedule.tasks[id].stage;
+    if (schedule::on_host(stage) && stage != schedule::Stage::host) continue;
+    changes.insert(changes.end(), {{spans[id].start_s, 1}, {spans[id].stop_s, -1}});
+  }
+  std::ranges::sort(changes);
+  double wanted = 0, before_s = 0;
+  int active = 0;
+  for (const auto& [at_s, change] : changes) {
+    wanted += std::min<double>(active, cores) * (at_s - before_s);
+    active += change;
+    before_s = at_s;
+  }
+  return wanted;
 }
 
 }  // namespace overlap::timeline

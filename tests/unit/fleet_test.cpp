@@ -180,6 +180,24 @@ TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
   EXPECT_THAT(numbers(fast.groups.at(0).distributions.at(0).outliers), ElementsAre(8U));
 }
 
+TEST(Fleet, HostsAreComparedWithHostsOfAsManyCores) {
+  std::vector<Device> hosts = nine(40), gpus = hosts;
+  for (std::vector<Device>* const devices : {&hosts, &gpus}) {
+    for (Device& device : *devices) device.cores = device.unit == "GPU-8" ? 0.5 : 16;
+  }
+  for (Device& host : hosts) host.on_host = true;
+  const Fleet apart = fleet(hosts);
+  EXPECT_EQ(apart.exit_code(), ExitCode::pass);
+  ASSERT_EQ(apart.groups.size(), 2U);
+  EXPECT_EQ(apart.groups[0].cores, 0.5);
+  EXPECT_EQ(apart.groups[1].cores, 16);
+  const Fleet together = fleet(gpus);
+  ASSERT_EQ(together.groups.size(), 1U);
+  EXPECT_EQ(together.groups[0].cores, std::nullopt);
+  EXPECT_THAT(together.devices.back().reasons.at(0).text,
+              HasSubstr("of 9 devices; its process had 0.5 cores, the median 16"));
+}
+
 TEST(Fleet, TimesCountOnlyWithoutThroughput) {
   std::vector<Device> records;
   for (int i = 0; i < 9; ++i) {
