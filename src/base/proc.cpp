@@ -83,17 +83,14 @@ std::int64_t available_memory(const std::string& root) {
 
 std::optional<double> cpu_quota(const std::string& root) {
   std::optional<double> least;
-  const auto add = [&](const std::string& quota_file, const std::string& period_file) {
-    double quota = 0,
-           period = 0;  // version 2: "40000 100000", "max 100000"; version 1: no limit -1
-    std::ifstream file(quota_file);
-    if (!(file >> quota) || quota <= 0) return;
-    if (!(file >> period)) std::ifstream(period_file) >> period;
-    if (period > 0) least = std::min(least.value_or(quota / period), quota / period);
-  };
-  for (const std::string& folder : group_folders("", root)) add(folder + "/cpu.max", "");
-  for (const std::string& folder : group_folders("cpu", root)) {
-    add(folder + "/cpu.cfs_quota_us", folder + "/cpu.cfs_period_us");
+  for (const std::string controller : {"", "cpu"}) {
+    for (const std::string& folder : group_folders(controller, root)) {
+      double quota = 0, period = 0;
+      std::ifstream file(folder + (controller.empty() ? "/cpu.max" : "/cpu.cfs_quota_us"));
+      if (!(file >> quota) || quota <= 0) continue;  // no limit: "max", in version 1 -1
+      if (!(file >> period)) std::ifstream(folder + "/cpu.cfs_period_us") >> period;
+      if (period > 0) least = std::min(least.value_or(quota / period), quota / period);
+    }
   }
   return least;
 }

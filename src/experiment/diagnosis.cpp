@@ -146,15 +146,15 @@ Found found(std::string text, std::map<std::string, double> evidence = {}) {
 
 /// Others use the cores. More threads than one per lane, and threads that poll, count as work.
 Found busy_cores(const Evidence& evidence) {
-  const auto& [got_s, wanted_s] = evidence.run.cores;
-  if (got_s >= least_cores * wanted_s) return {};
+  constexpr double enough = 0.9;
+  const double part = evidence.run.cpu_s / evidence.run.wanted_s;
+  if (!(part < enough)) return {};  // NaN: not on a host
   const double cores = std::min<double>(evidence.threads(), evidence.conditions.cores);
-  const double got = cores * got_s / wanted_s;
-  return found(
-      fmt::format("busy cores: the {} got {:.1f} of {}, which others use, too; measure on "
-                  "a quiet machine",
-                  evidence.issuers() ? "issuing threads" : "workers", got, base::cores_text(cores)),
-      {{"got", got}, {"cores", cores}});
+  return found(fmt::format("busy cores: the {} got {:.1f} of {}, which others use, too; measure on "
+                           "a quiet machine",
+                           evidence.issuers() ? "issuing threads" : "workers", part * cores,
+                           base::cores_text(cores)),
+               {{"got", part * cores}, {"cores", cores}});
 }
 
 Found few_cores(const Evidence& evidence) {
@@ -463,8 +463,6 @@ bool is_noise(std::string_view cause) {
   const auto row = std::ranges::find(diagnoses, cause, &Diagnosis::cause);
   return row != diagnoses.end() && row->when == When::any_run;
 }
-
-bool lacks_cores(std::string_view cause) { return cause == "busy_cores" || cause == "few_cores"; }
 
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions) {

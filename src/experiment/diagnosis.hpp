@@ -36,9 +36,6 @@ inline constexpr double good_efficiency = 0.9;
 /// Drift that is a finding if its whole interval exceeds this.
 inline constexpr double least_drift = 0.01;
 
-/// Part of the cores that they want which workers on a host of their own get.
-inline constexpr double least_cores = 0.9;
-
 /// Maximum width of the middle half of steady repetitions, relative to the median time.
 inline constexpr double most_steady = 0.15;
 
@@ -51,9 +48,6 @@ std::span<const std::string_view> causes();
 
 /// Whether a cause is the measurement itself: noise, drift, doubtful rates or predictions.
 bool is_noise(std::string_view cause);
-
-/// Whether a cause is a lack of cores, for which an order is not to blame.
-bool lacks_cores(std::string_view cause);
 
 /// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
 /// runs in which overlap can save less than `least_potential`, have only few_cores, kernel_bound,

@@ -72,19 +72,20 @@ Check referenced(Check check, const deck::Criterion& criterion, const References
 }
 
 /// An order that lacked cores is not to blame if it overlaps too little.
-void excuse(std::vector<Check>& checks, const std::vector<Finding>& findings) {
-  for (Check& check : checks) {
-    const deck::MetricRow& row = deck::row_of(check.metric);
-    const bool overlap = row.needs == deck::Needs::baseline || row.options.is_fraction;
-    if (!overlap || !results::decides(check)) continue;
-    const auto lack = std::ranges::find_if(findings, [&](const Finding& finding) {
-      return lacks_cores(finding.cause) && finding.order == check.order && !finding.disturbance &&
-             finding.host_work == (row.needs == deck::Needs::host_work);
-    });
-    if (lack == findings.end()) continue;
+void excuse(const std::vector<Finding>& findings, Check& check) {
+  const deck::MetricRow& row = deck::row_of(check.metric);
+  const bool overlap = row.needs == deck::Needs::baseline || row.options.is_fraction;
+  if (!overlap || !results::decides(check)) return;
+  for (const auto& [order, disturbance, host_work, point, phase, cause, text, evidence] :
+       findings) {
+    if (order != check.order || disturbance || (cause != "busy_cores" && cause != "few_cores") ||
+        host_work != (row.needs == deck::Needs::host_work)) {
+      continue;
+    }
     check.verdict = Verdict::inconclusive;
-    check.reason = lack->text;
+    check.reason = text;
     check.text = results::check_text(check);
+    return;
   }
 }
 
@@ -275,8 +276,8 @@ Part judge(Plan plan, Samples samples, References references,
   references.subject.deck = deck::identity(plan.deck);
   part.checks = judge_all(plan.deck.acceptance, part.runs, part.device, references,
                           samples.conditions.engines.workers == 0);
-  excuse(part.checks, part.findings);
   for (Check& check : part.checks) {
+    excuse(part.findings, check);
     check.point = part.point.values;
     check.phase = plan.phase;
   }

@@ -56,18 +56,12 @@ struct Case : results::Run {
   std::optional<timeline::Timeline> prediction = {};
 };
 
-/// Core time of runs on a host back end.
-struct CoreTime {
-  double got_s = 0;     ///< CPU time of the process
-  double wanted_s = 0;  ///< of workers with a task, and of issuing threads that compute
-};
-
 /// A case with what was measured of it, beside the samples that results hold.
 struct Run : Case {
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
   std::vector<SoakBin> soak_samples;  ///< of a soak: `soak_bins` with their samples
   std::optional<timeline::Timeline> traced;
-  CoreTime cores;  ///< of all scored repetitions
+  double cpu_s = 0, wanted_s = 0;  ///< on hosts, sums over all scored repetitions: see Elapsed
 };
 
 /// Sets what a result says of a schedule.

@@ -1,7 +1,5 @@
 #include "measure/executor.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -131,7 +129,8 @@ struct IssuedRun {
     const lanes::Range range(names.empty() ? schedule::to_string(task.stage) : names[id].c_str(),
                              task.chunk);
     if (task.stage == schedule::Stage::host) wait_for_lanes(task);
-    const bool timed = spans != nullptr;  // a lane that times its tasks itself knows better
+    const bool timed =  // workers time their tasks themselves, too, and know better
+        spans != nullptr && (schedule::on_host(task.stage) || workload::on_host(workload.space));
     if (timed) (*spans)[id].start_s = since_start();
     switch (task.stage) {
       case schedule::Stage::host:
@@ -189,13 +188,6 @@ struct IssuedRun {
   }
 };
 
-/// CPU time of all threads of this process.
-double cpu_s() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 /// Waits for the first `count` lanes, ignoring errors because the first one is being reported.
 /// Returns whether the device is lost, also where no lane has a task.
 bool drain(lanes::Lanes& lanes, int count) {
@@ -234,19 +226,13 @@ Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Wo
     const bool on_host = workload::on_host(workload.space);
     std::vector<timeline::Span> host_spans(on_host ? schedule.tasks.size() : 0);
     if (on_host && spans == nullptr) spans = &host_spans;
-    double cpu_before_s = 0;
-    const std::function<lanes::Clock::time_point()> timed_begin = [&] {
-      const lanes::Clock::time_point start = begin();
-      if (on_host) cpu_before_s = cpu_s();
-      return start;
-    };
     Elapsed elapsed =
-        IssuedRun{*lanes_, host_worker_, schedule, workload, timed_begin, spans, lane_s, threads}
-            .run(*threads_);
+        IssuedRun{*lanes_, host_worker_, schedule, workload, begin, spans, lane_s, threads}.run(
+            *threads_);
     if (spans != nullptr) lanes_->collect(*spans);
-    if (on_host) {  // only now have all workers stopped, up to which the clock counts their time
-      elapsed.cores = {.got_s = cpu_s() - cpu_before_s,
-                       .wanted_s = timeline::wanted_s(schedule, *spans, cores_)};
+    if (on_host) {  // only now do all workers sleep, before which their last CPU time is unknown
+      elapsed.cpu_s = static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC;
+      elapsed.wanted_s = timeline::wanted_s(schedule, *spans, cores_);
     }
     warm_ = true;
     return elapsed;
@@ -263,6 +249,7 @@ Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Worklo
                       const std::function<void()>& before_start, std::vector<double>* lane_s) {
   const auto begin = [&] {
     if (before_start) before_start();
+    cpu_start_ = std::clock();
     return workload::on_host(workload.space) ? lanes_->mark() : lanes::Clock::now();
   };
   return guarded(schedule, workload, begin, nullptr, lane_s);

@@ -39,8 +39,8 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
     experiment::add(run.soak_samples, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
   run.polls += sample.elapsed.polls;
-  run.cores.got_s += sample.elapsed.cores.got_s;
-  run.cores.wanted_s += sample.elapsed.cores.wanted_s;
+  run.cpu_s += sample.elapsed.cpu_s;
+  run.wanted_s += sample.elapsed.wanted_s;
   if (sample.staging) experiment::add(run.staging, *sample.staging, run.repetitions);
 }
 

@@ -76,7 +76,7 @@ std::string group_text(const Fleet& fleet, const Group& group) {
   return fmt::format(
       "{} on {}: {}, {}{}{}, deck {}, program {}", base::counted(group.devices.size(), "device"),
       base::counted(hosts.size(), "host"), machine.device, machine.link ? *machine.link + ", " : "",
-      group.cores ? base::cores_text(*group.cores) + ", " : "", machine.backend, group.deck_name,
+      group.cores > 0 ? base::cores_text(group.cores) + ", " : "", machine.backend, group.deck_name,
       group.build);
 }
 

@@ -152,10 +152,8 @@ namespace {
 Facts machine_facts(const base::Machine& machine) {
   const auto& [build, host, device, job, placement] = machine;
   Facts facts = device_facts(device.value_or(base::device_of(host)), device.has_value());
-  const std::string quota =
-      host.cpu_quota ? ", quota " + base::format_number(*host.cpu_quota) : std::string();
-  facts.emplace_back("host", fmt::format("{}, {} (CPUs {}{})", host.name,
-                                         base::counted(host.cores, "core"), host.affinity, quota));
+  facts.emplace_back("host", fmt::format("{}, {} (CPUs {})", host.name,
+                                         base::counted(host.cores, "core"), host.affinity));
   facts.emplace_back("back end", fmt::format("Kokkos {} {}, {}", build.kokkos_version,
                                              build.backend, build.compiler));
   return facts;

@@ -196,44 +196,38 @@ void add_nodes(const std::vector<Device>& devices, Group& group) {
   for (const auto& [key, node] : totals) group.nodes.push_back(node);
 }
 
-/// "; its process had 1 core, the median 16"; empty: it had as many as they.
-std::string other_cores(const Device& device, const Group& group,
-                        const std::vector<Device>& devices) {
-  std::vector<double> cores;
-  for (const std::size_t other : group.devices) cores.push_back(devices[other].cores);
-  const double usual = base::median(cores);
-  if (device.cores == usual) return "";
-  return fmt::format("; its process had {}, the median {:.4g}", base::cores_text(device.cores),
-                     usual);
-}
-
 /// Adds a reason to the device of every slow outlier.
 void add_outliers(const Group& group, std::vector<Device>& devices) {
+  std::vector<double> cores;
+  for (const std::size_t device : group.devices) cores.push_back(devices[device].cores);
+  const double usual = base::median(cores);
   for (const Distribution& figure : group.distributions) {
     for (const Standing& outlier : figure.outliers) {
       if (!outlier.slow) continue;
-      devices[outlier.device].reasons.push_back(
+      Device& device = devices[outlier.device];
+      device.reasons.push_back(
           {.code = base::ExitCode::performance,
-           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices{}",
+           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices",
                                name_with_phase(figure.key), spell(figure.key.metric, outlier.value),
                                100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
-                               spell(figure.key.metric, figure.median), figure.devices,
-                               other_cores(devices[outlier.device], group, devices)),
+                               spell(figure.key.metric, figure.median), figure.devices),
            .phase = figure.key.phase});
+      if (device.cores == usual) continue;
+      device.reasons.back().text += fmt::format("; its process had {}, the median {:.4g}",
+                                                base::cores_text(device.cores), usual);
     }
   }
 }
 
 /// Adds the groups of devices that have figures; a slow outlier becomes a reason of its device.
 void add_groups(Fleet& fleet) {
-  using Kind = std::tuple<Subject, std::string, std::string, std::string, std::optional<double>>;
-  std::map<Kind, std::size_t> numbers;
+  std::map<std::tuple<Subject, std::string, std::string, std::string, double>, std::size_t> numbers;
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
     const Device& device = fleet.devices[i];
     if (device.figures.empty()) continue;
-    const auto cores = device.on_host ? std::optional(device.cores) : std::nullopt;
+    const double cores = device.on_host ? device.cores : 0;
     const auto [found, is_new] = numbers.emplace(
-        Kind(device.subject, device.deck_name, device.criteria, device.build, cores),
+        std::tuple(device.subject, device.deck_name, device.criteria, device.build, cores),
         fleet.groups.size());
     if (is_new) {
       fleet.groups.push_back({.machine = device.subject,

@@ -136,7 +136,7 @@ struct Group {
   Subject machine;
   std::string deck_name;
   std::string build;
-  std::optional<double> cores;       ///< of each host; empty: GPUs
+  double cores = 0;                  ///< of each host; 0: GPUs
   std::vector<std::size_t> devices;  ///< indices into Fleet::devices
   std::vector<DriverUse> drivers;    ///< most frequent first
   std::vector<Distribution> distributions;

@@ -1,7 +1,7 @@
 #include "timeline/timeline.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <map>
 
 namespace overlap::timeline {
 
@@ -37,13 +37,13 @@ std::vector<double> busy_s(const Timeline& timeline) {
 }
 
 double wanted_s(const schedule::Schedule& schedule, const std::vector<Span>& spans, double cores) {
-  std::vector<std::pair<double, int>> changes;
+  std::map<double, int> changes;  // of the number of tasks under way
   for (schedule::TaskId id = 0; id < spans.size(); ++id) {
     const schedule::Stage stage = schedule.tasks[id].stage;
     if (schedule::on_host(stage) && stage != schedule::Stage::host) continue;
-    changes.insert(changes.end(), {{spans[id].start_s, 1}, {spans[id].stop_s, -1}});
+    ++changes[spans[id].start_s];
+    --changes[spans[id].stop_s];
   }
-  std::ranges::sort(changes);
   double wanted = 0, before_s = 0;
   int active = 0;
   for (const auto& [at_s, change] : changes) {

@@ -348,7 +348,8 @@ const Row rows[] = {
     Row{"busy_cores",
         [](Evidence& e) {
           put_on_host(e, 4);
-          e.run().cores = {.got_s = 8e-3, .wanted_s = 16e-3};
+          e.run().cpu_s = 8e-3;
+          e.run().wanted_s = 16e-3;
         },
         "the workers got 2.0 of 4 cores", "measure on a quiet machine"},
     Row{"busy_cores",
@@ -356,7 +357,8 @@ const Row rows[] = {
           put_on_host(e, 4);
           e.run().schedule.mechanism = deck::Mechanism::portable;
           e.run().schedule.threads = 2;
-          e.run().cores = {.got_s = 14e-3, .wanted_s = 16e-3};
+          e.run().cpu_s = 14e-3;
+          e.run().wanted_s = 16e-3;
           e.runs[0].samples_s.assign(10, 8.8e-3);  // blocking tasks leave nothing to hide
         },
         "the issuing threads got 1.8 of 2 cores", "measure on a quiet machine"},
@@ -609,7 +611,8 @@ TEST(Diagnosis, ALackOfCoresComesFirst) {
   put_on_host(evidence, 3);
   evidence.run().rates->both_s = 13e-3;
   evidence.run().bounds->schedule_bound_s = 16e-3;
-  evidence.run().cores = {.got_s = 1, .wanted_s = 2};
+  evidence.run().cpu_s = 1;
+  evidence.run().wanted_s = 2;
   const std::vector<Cause> found = causes(evidence);
   ASSERT_GE(found.size(), 3U);
   EXPECT_EQ(found[0], "busy_cores");
@@ -617,7 +620,7 @@ TEST(Diagnosis, ALackOfCoresComesFirst) {
   EXPECT_TRUE(is_noise("busy_cores"));
   EXPECT_FALSE(is_noise("few_cores"));
   evidence.conditions.cores = 4;
-  evidence.run().cores.got_s = 1.8;  // the least that is enough
+  evidence.run().cpu_s = 1.8;  // the least that is enough
   EXPECT_THAT(causes(evidence), Not(testing::AnyOf(Contains("busy_cores"), Contains("few_cores"))));
 }
 

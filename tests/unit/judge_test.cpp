@@ -93,11 +93,15 @@ Part judged_on_host(deck::Metric metric, double limit, double cores, double got_
     run.order = order;
     set_schedule(run, model::schedule_of({model::h2d(0, 1), model::kernel(0, 1), model::h2d(1, 1),
                                           model::kernel(1, 1)}));
-    for (schedule::Task& task : run.schedule.tasks) task.chunk = task.lane;
     run.schedule.lanes = order == deck::Order::sequential ? 1 : 2;
+    for (schedule::Task& task : run.schedule.tasks) {
+      task.chunk = task.lane;
+      task.lane %= run.schedule.lanes;
+    }
     run.samples_s.assign(10, 4);
     run.rates = {.h2d_s = 2, .kernel_s = 2};
-    run.cores = {.got_s = got_s, .wanted_s = 2};
+    run.cpu_s = got_s;
+    run.wanted_s = 2;
   }
   return judge(std::move(plan), std::move(samples));
 }
