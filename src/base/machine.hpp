@@ -115,11 +115,16 @@ struct HostInfo {
   std::string cpu;
   int cores = 0;         ///< usable by this process
   std::string affinity;  ///< list of usable CPUs: "0-7,16"
+  /// CPU time per wall-clock time that the control groups allow; empty: no limit.
+  std::optional<double> cpu_quota = {};
   std::optional<std::int64_t> total_bytes;
   std::optional<std::int64_t> available_bytes;
   std::string kernel;                                 ///< release of the operating system kernel
   std::optional<std::string> transparent_huge_pages;  ///< "always", "madvise" or "never"
   std::optional<std::int64_t> huge_pages;             ///< reserved by the system
+
+  /// Cores that threads of this process can keep busy.
+  double usable_cores() const { return std::min<double>(cores, cpu_quota.value_or(cores)); }
 };
 
 /// The cores of a host as one device.

@@ -17,4 +17,7 @@ std::optional<std::int64_t> memory_bytes(const std::string& key, const std::stri
 /// of version 2 or 1; empty: unknown. `root` replaces "/".
 std::optional<std::int64_t> available_memory(const std::string& root = "");
 
+/// CPU time per wall-clock time that the control groups of this process allow; empty: no limit.
+std::optional<double> cpu_quota(const std::string& root = "");
+
 }  // namespace overlap::base

@@ -187,6 +187,10 @@ std::string spell_version(const std::vector<int>& version) {
   return fmt::format("{}", fmt::join(version, "."));
 }
 
+std::string cores_text(double cores) {
+  return fmt::format("{:.4g} {}", cores, cores == 1 ? "core" : "cores");
+}
+
 std::optional<std::string> spell_link(std::optional<int> generation, std::optional<int> width) {
   if (!generation || !width) return std::nullopt;
   return fmt::format("gen{} x{}", *generation, *width);

@@ -56,6 +56,8 @@ template <std::integral T>
 std::string counted(T number, std::string_view singular) {
   return std::to_string(number).append(" ").append(singular).append(number == 1 ? "" : "s");
 }
+/// "1 core", "0.4 cores".
+std::string cores_text(double cores);
 /// "gen5 x16"; empty: one of them is unknown.
 std::optional<std::string> spell_link(std::optional<int> generation, std::optional<int> width);
 

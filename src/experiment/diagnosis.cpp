@@ -95,6 +95,11 @@ struct Evidence {
   }
   /// With mechanism portable on a host back end, tasks run in the issuing thread.
   bool host_runs_tasks() const { return !gpu() && schedule.mechanism == deck::Mechanism::portable; }
+  /// Threads of the host that work at the same time: those that issue, or else workers.
+  bool issuers() const { return gpu() || host_runs_tasks(); }
+  int threads() const {
+    return issuers() ? schedule.threads : std::min(schedule.lanes, chain_count(schedule));
+  }
 };
 
 Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
@@ -139,6 +144,31 @@ using Found = std::optional<Finding>;
 
 Found found(std::string text, std::map<std::string, double> evidence = {}) {
   return Finding{.cause = {}, .text = std::move(text), .evidence = std::move(evidence)};
+}
+
+/// Others use the cores. More threads than one per lane, and threads that poll, count as work.
+Found busy_cores(const Evidence& evidence) {
+  constexpr double enough = 0.9;
+  const double part = evidence.run.cpu_s / evidence.run.wanted_s;
+  if (!(part < enough)) return {};  // NaN: not on a host
+  const double cores = std::min<double>(evidence.threads(), evidence.conditions.cores);
+  return found(fmt::format("busy cores: the {} got {:.1f} of {}, which others use, too; measure on "
+                           "a quiet machine",
+                           evidence.issuers() ? "issuing threads" : "workers", part * cores,
+                           base::cores_text(cores)),
+               {{"got", part * cores}, {"cores", cores}});
+}
+
+Found few_cores(const Evidence& evidence) {
+  const double cores = evidence.conditions.cores;
+  const int threads = evidence.threads();
+  if (cores <= 0 || cores >= threads) return {};
+  return found(
+      fmt::format("few cores: {} for {}; give the process more: taskset, --cpus-per-task, or the "
+                  "CPU quota of its container",
+                  base::cores_text(cores),
+                  base::counted(threads, evidence.issuers() ? "issuing thread" : "worker")),
+      {{"cores", cores}, {"threads", threads}});
 }
 
 /// Not a defect: copies no longer matter.
@@ -425,6 +455,8 @@ struct Diagnosis {
 };
 
 constexpr auto diagnoses = std::to_array<Diagnosis>({
+    {"busy_cores", When::any_run, busy_cores},
+    {"few_cores", When::always, few_cores},
     {"kernel_bound", When::always, kernel_bound},
     {"pageable_memory", When::not_good, pageable_memory},
     {"staging_ring", When::hides, staging_ring},

@@ -23,6 +23,7 @@ struct Variable {
 struct Conditions {
   std::optional<base::DeviceInfo> device;  ///< right after the runs, awake; empty: a host back end
   timeline::Engines engines;
+  double cores = 0;  ///< of the host that the process may use; 0: unknown
   // Environment variables of the device runtime; empty: not set.
   std::optional<Variable> launch_blocking;  ///< 1: the host waits for every kernel
   std::optional<Variable> max_connections;  ///< number of hardware queues that streams share
@@ -50,10 +51,10 @@ std::span<const std::string_view> causes();
 bool is_noise(std::string_view cause);
 
 /// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
-/// runs in which overlap can save less than `least_potential`, have only kernel_bound, below_bound,
-/// drifting, unsteady and uncertain, the latter runs also pageable_memory. The baseline has only
-/// the last four of these, runs without rates only the last three. A pause is a finding of the last
-/// run.
+/// runs in which overlap can save less than `least_potential`, have only few_cores, kernel_bound,
+/// busy_cores, below_bound, link_varies, drifting, unsteady and uncertain, the latter runs also
+/// pageable_memory. The baseline and runs without rates have only those from busy_cores on. A pause
+/// is a finding of the last run.
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions);
 

@@ -51,6 +51,24 @@ Check referenced(Check check, const deck::Criterion& criterion, const References
   return check;
 }
 
+/// An order that lacked cores is not to blame if it overlaps too little.
+void excuse(const std::vector<Finding>& findings, Check& check) {
+  const deck::MetricRow& row = deck::row_of(check.metric);
+  const bool overlap = row.needs == deck::Needs::baseline || row.options.is_fraction;
+  if (!overlap || !results::decides(check)) return;
+  for (const auto& [order, disturbance, host_work, point, phase, cause, text, evidence] :
+       findings) {
+    if (order != check.order || disturbance || (cause != "busy_cores" && cause != "few_cores") ||
+        host_work != (row.needs == deck::Needs::host_work)) {
+      continue;
+    }
+    check.verdict = Verdict::inconclusive;
+    check.reason = text;
+    check.text = results::check_text(check);
+    return;
+  }
+}
+
 /// "--predict c2070 and runs on a GPU".
 std::string places(const deck::Criterion& criterion) {
   std::vector<std::string> places;
@@ -244,6 +262,7 @@ Part judge(Plan plan, Samples samples, References references,
   part.checks = judge_all(plan.deck.acceptance, part.runs, part.device, references,
                           samples.conditions.engines.workers == 0);
   for (Check& check : part.checks) {
+    excuse(part.findings, check);
     check.point = part.point.values;
     check.phase = plan.phase;
   }

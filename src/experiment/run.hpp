@@ -78,6 +78,7 @@ struct Run : Case {
   std::optional<timeline::Timeline> traced;
   /// Where a criterion judges a bound: the rates after each sample, NaN where not measured then.
   std::vector<model::Rates> round_rates;
+  double cpu_s = 0, wanted_s = 0;  ///< on hosts, sums over all scored repetitions: see Elapsed
 };
 
 /// Sets what a result says of a schedule.

@@ -12,6 +12,7 @@
 #include "measure/host_worker.hpp"
 #include "measure/issue_threads.hpp"
 #include "measure/measure.hpp"
+#include "measure/platform.hpp"
 #include "workload/data.hpp"
 
 namespace overlap::measure {
@@ -127,11 +128,12 @@ struct IssuedRun {
     const auto& names = schedule.names;
     const lanes::Range range(names.empty() ? schedule::to_string(task.stage) : names[id].c_str(),
                              task.chunk);
-    const bool timed = spans != nullptr && schedule::on_host(task.stage);
+    if (task.stage == schedule::Stage::host) wait_for_lanes(task);
+    const bool timed =  // workers time their tasks themselves, too, and know better
+        spans != nullptr && (schedule::on_host(task.stage) || workload::on_host(workload.space));
     if (timed) (*spans)[id].start_s = since_start();
     switch (task.stage) {
       case schedule::Stage::host:
-        wait_for_lanes(task);
         work(task);
         break;
       case schedule::Stage::fence:
@@ -205,7 +207,10 @@ bool drain(lanes::Lanes& lanes, int count) {
 }  // namespace
 
 Executor::Executor(std::unique_ptr<lanes::Lanes> lanes, int count, int threads)
-    : lanes_(std::move(lanes)), count_(count), threads_(std::make_shared<IssueThreads>(threads)) {}
+    : lanes_(std::move(lanes)),
+      count_(count),
+      threads_(std::make_shared<IssueThreads>(threads)),
+      cores_(host_info().usable_cores()) {}
 
 Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
                           const std::function<lanes::Clock::time_point()>& begin,
@@ -218,10 +223,17 @@ Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Wo
   try {
     lanes_->bind(schedule, workload);
     const int threads = warm_ ? schedule.threads : 1;
-    const Elapsed elapsed =
+    const bool on_host = workload::on_host(workload.space);
+    std::vector<timeline::Span> host_spans(on_host ? schedule.tasks.size() : 0);
+    if (on_host && spans == nullptr) spans = &host_spans;
+    Elapsed elapsed =
         IssuedRun{*lanes_, host_worker_, schedule, workload, begin, spans, lane_s, threads}.run(
             *threads_);
     if (spans != nullptr) lanes_->collect(*spans);
+    if (on_host) {  // only now do all workers sleep, before which their last CPU time is unknown
+      elapsed.cpu_s = static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC;
+      elapsed.wanted_s = timeline::wanted_s(schedule, *spans, cores_);
+    }
     warm_ = true;
     return elapsed;
   } catch (const std::exception& error) {
@@ -237,7 +249,8 @@ Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Worklo
                       const std::function<void()>& before_start, std::vector<double>* lane_s) {
   const auto begin = [&] {
     if (before_start) before_start();
-    return lanes::Clock::now();
+    cpu_start_ = std::clock();
+    return workload::on_host(workload.space) ? lanes_->mark() : lanes::Clock::now();
   };
   return guarded(schedule, workload, begin, nullptr, lane_s);
 }

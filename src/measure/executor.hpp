@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -17,6 +18,9 @@ struct Elapsed {
   double host_work_s = 0;  ///< spent on host work
   double complete_s = 0;   ///< until the host has seen all lanes complete
   std::int64_t polls = 0;  ///< number of queries of lanes by the waiting host
+  // On host back ends:
+  double cpu_s = 0;     ///< CPU time of the process
+  double wanted_s = 0;  ///< that workers with a task and issuing threads that compute have use for
 };
 
 /// Runs schedules on lanes that are created once, for the widest schedule.
@@ -62,6 +66,8 @@ class Executor {
   std::unique_ptr<lanes::Lanes> lanes_;
   int count_;
   std::shared_ptr<IssueThreads> threads_;
+  double cores_;  ///< that this process may use
+  std::clock_t cpu_start_ = 0;
   bool warm_ = false;  ///< one thread has issued the kernels
   HostWorker* host_worker_ = nullptr;
 };

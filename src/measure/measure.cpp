@@ -41,6 +41,8 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
     experiment::add(run.soak_samples, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
   run.polls += sample.elapsed.polls;
+  run.cpu_s += sample.elapsed.cpu_s;
+  run.wanted_s += sample.elapsed.wanted_s;
   if (sample.staging) experiment::add(run.staging, *sample.staging, run.repetitions);
 }
 
@@ -96,6 +98,7 @@ void add_conditions(const Session& session, const timeline::Engines& engines,
     conditions.device = describe ? describe(session.device) : session.device;
   }
   conditions.engines = engines;
+  conditions.cores = host_info().usable_cores();
   const Variables names = variables();
   conditions.launch_blocking = variable(names.launch_blocking);
   conditions.max_connections = variable(names.max_connections);

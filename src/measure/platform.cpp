@@ -104,6 +104,7 @@ base::HostInfo host_info() {
           .cpu = cpu.empty() ? "processor" : cpu,
           .cores = base::usable_cpus(),
           .affinity = base::proc_value("/proc/thread-self/status", "Cpus_allowed_list"),
+          .cpu_quota = base::cpu_quota(),
           .total_bytes = base::memory_bytes("MemTotal"),
           .available_bytes = base::available_memory(),
           .kernel = system.release,

@@ -75,9 +75,10 @@ std::string group_text(const Fleet& fleet, const Group& group) {
   for (const std::size_t device : group.devices) hosts.insert(fleet.devices.at(device).host);
   const results::Subject& machine = group.machine;
   return fmt::format(
-      "{} on {}: {}, {}{}, deck {}, program {}", base::counted(group.devices.size(), "device"),
+      "{} on {}: {}, {}{}{}, deck {}, program {}", base::counted(group.devices.size(), "device"),
       base::counted(hosts.size(), "host"), machine.device, machine.link ? *machine.link + ", " : "",
-      machine.backend, group.deck_name, group.build);
+      group.cores > 0 ? base::cores_text(group.cores) + ", " : "", machine.backend, group.deck_name,
+      group.build);
 }
 
 /// The compared figures of all phases, once for all phases.

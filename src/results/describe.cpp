@@ -47,6 +47,8 @@ void describe(Visitor& v, HostInfo& host) {
   v("cpu", host.cpu, "Processor.", Name());
   v("cores", host.cores, "Cores that the process may use.", above_zero);
   v("cpuset", host.affinity, "Their numbers, such as 0-7,16.");
+  v("cpu_quota", host.cpu_quota, "Cores' worth of time that control groups allow; null: no limit.",
+    from_zero, describe::added);
   v("total_bytes", host.total_bytes, "Memory, bytes; null: unknown.", above_zero);
   v("available_bytes", host.available_bytes, "Memory available at the start; null: unknown.",
     from_zero);

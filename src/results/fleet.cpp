@@ -87,7 +87,8 @@ Device worst_of(std::vector<Device> results) {
 
 /// Devices are alike if they have the same of this.
 auto kind_of(const Device& device) {
-  return std::tuple(device.subject, device.deck_name, device.criteria, device.build);
+  const double cores = device.on_host ? device.cores : 0;
+  return std::tuple(device.subject, device.deck_name, device.criteria, device.build, cores);
 }
 
 /// Moves the devices into the fleet, one for all of its results with one deck and build, sorted by
@@ -222,6 +223,9 @@ void add_nodes(const std::vector<Device>& devices, Group& group) {
 /// Adds a reason to the device of every slow outlier; if there is no outlier, to the slowest and
 /// the fastest of few devices that differ.
 void add_outliers(const Group& group, std::vector<Device>& devices) {
+  std::vector<double> cores;
+  for (const std::size_t device : group.devices) cores.push_back(devices[device].cores);
+  const double usual = base::median(cores);
   for (const Distribution& figure : group.distributions) {
     const auto value_of = [&](double value) { return spell(figure.key.metric, value); };
     const auto add = [&](const Standing& standing, base::ExitCode code, const std::string& text) {
@@ -231,11 +235,15 @@ void add_outliers(const Group& group, std::vector<Device>& devices) {
     const bool coarse = is_coarse(figure.key, figure.devices);
     for (const Standing& outlier : figure.outliers) {
       if (!outlier.slow) continue;
+      const double own = devices[outlier.device].cores;
       add(outlier, base::ExitCode::performance,
-          fmt::format("{}, {:.1f} % {} the median {} of {} devices{}", value_of(outlier.value),
+          fmt::format("{}, {:.1f} % {} the median {} of {} devices{}{}", value_of(outlier.value),
                       100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
                       value_of(figure.median), figure.devices,
-                      coarse ? "; coarse limit " + base::spell_part(coarse_part) : ""));
+                      coarse ? "; coarse limit " + base::spell_part(coarse_part) : "",
+                      own == usual ? ""
+                                   : fmt::format("; its process had {}, the median {:.4g}",
+                                                 base::cores_text(own), usual)));
     }
     if (!coarse || !figure.outliers.empty() || figure.slowest.empty()) continue;
     const Standing &slow = figure.slowest.front(), &fast = figure.slowest.back();
@@ -268,8 +276,10 @@ void add_groups(Fleet& fleet, const Reference* reference) {
     if (device.figures.empty()) continue;
     const auto [found, is_new] = numbers.emplace(kind_of(device), fleet.groups.size());
     if (is_new) {
-      fleet.groups.push_back(
-          {.machine = device.subject, .deck_name = device.deck_name, .build = device.build});
+      fleet.groups.push_back({.machine = device.subject,
+                              .deck_name = device.deck_name,
+                              .build = device.build,
+                              .cores = device.on_host ? device.cores : 0});
     }
     fleet.groups[found->second].devices.push_back(i);
   }
@@ -292,6 +302,8 @@ Device device_of(const Result& result) {
   device.boot_id = result.machine.host.boot_id;
   device.job = result.machine.job;
   device.placement = result.machine.placement;
+  device.cores = result.machine.host.usable_cores();
+  device.on_host = !result.machine.device;
   const Json& deck = result.deck.resolved;
   device.criteria =
       base::sha256(deck.value("acceptance", Json()).dump() + deck.value("require", Json()).dump());

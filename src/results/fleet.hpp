@@ -48,6 +48,8 @@ struct Device : Origin {
   std::string boot_id;  ///< of its host; empty: unknown
   std::optional<base::Job> job;
   std::optional<base::Placement> placement;
+  double cores = 0;                         ///< of the host that the process could use
+  bool on_host = false;                     ///< these cores are the device
   std::string criteria;                     ///< hash of the acceptance criteria of the deck
   std::vector<deck::Criterion> referenced;  ///< criteria with a reference
 };
@@ -146,11 +148,12 @@ struct NodeTotal {
   std::optional<double> bound;  ///< sum of their duplex rates together; empty: not measured
 };
 
-/// Devices of the same kind, link, back end, deck and program build.
+/// Devices of the same kind, link, back end, deck and program build; hosts also of as many cores.
 struct Group {
   Subject machine;
   std::string deck_name;
   std::string build;
+  double cores = 0;                  ///< of each host; 0: GPUs
   std::vector<std::size_t> devices;  ///< indices into Fleet::devices
   std::vector<Distribution> distributions;
   std::vector<NodeTotal> nodes;  ///< nodes with figures of both phases

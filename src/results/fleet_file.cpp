@@ -129,6 +129,7 @@ void describe(Visitor& v, NodeTotal& node) {
 
 void describe(Visitor& v, Group& group) {
   describe_kind(v, group.machine, group.deck_name, group.build);
+  v("cores", group.cores, "Cores that each process could use; 0: GPUs.", from_zero, added);
   derived(v, "devices", group.devices.size(), "Devices with figures.", above_zero);
   v("numbers", group.devices, "Their places in `devices`, from 0.", from_zero, added);
   v("distributions", group.distributions, "Each figure over all devices.");

@@ -1,6 +1,7 @@
 #include "timeline/timeline.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace overlap::timeline {
 
@@ -33,6 +34,24 @@ std::vector<double> busy_s(const Timeline& timeline) {
     until[engine] = std::max(until[engine], span.stop_s);
   }
   return busy;
+}
+
+double wanted_s(const schedule::Schedule& schedule, const std::vector<Span>& spans, double cores) {
+  std::map<double, int> changes;  // of the number of tasks under way
+  for (schedule::TaskId id = 0; id < spans.size(); ++id) {
+    const schedule::Stage stage = schedule.tasks[id].stage;
+    if (schedule::on_host(stage) && stage != schedule::Stage::host) continue;
+    ++changes[spans[id].start_s];
+    --changes[spans[id].stop_s];
+  }
+  double wanted = 0, before_s = 0;
+  int active = 0;
+  for (const auto& [at_s, change] : changes) {
+    wanted += std::min<double>(active, cores) * (at_s - before_s);
+    active += change;
+    before_s = at_s;
+  }
+  return wanted;
 }
 
 }  // namespace overlap::timeline

@@ -39,4 +39,8 @@ struct Engines {
 /// Busy time of each engine in seconds; concurrent tasks count once.
 std::vector<double> busy_s(const Timeline& timeline);
 
+/// Core time that threads of a host want for these tasks, one core each and at most `cores` at
+/// once, seconds. Tasks that only wait or query want none.
+double wanted_s(const schedule::Schedule& schedule, const std::vector<Span>& spans, double cores);
+
 }  // namespace overlap::timeline

@@ -141,6 +141,25 @@ class Merge(TestCase):
         self.assertEqual(run("merge", "--quiet", self.results).stdout,
                          "".join(line for line in done.stdout.splitlines(True) if line.startswith("OVERLAP_")))
 
+    def test_hosts_are_compared_with_hosts_of_as_many_cores(self):
+        slow = [scaled(run, 4) for run in self.result["runs"]]
+        for number in range(8):
+            self.write(f"{number}.json", host__name=f"n{number}", host__cores=16, host__cpu_quota=None)
+        self.write("slow.json", host__name="slow", host__cores=16, host__cpu_quota=0.5, runs=slow)
+        done = run("merge", self.results)
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, "8 devices on 8 hosts: .*, 16 cores, ")
+        self.assertRegex(done.stdout, "1 device on 1 host: .*, 0.5 cores, ")
+        self.write("slow.json", host__name="slow", host__cores=16, host__cpu_quota=None, runs=slow)
+        self.assert_clean(run("merge", self.results), 5)
+        gpu = {"name": "GPU", "pcie_gen": 5, "pcie_width": 16}
+        for number in range(8):
+            self.write(f"{number}.json", host__name=f"n{number}", host__cores=16, host__cpu_quota=None, device=gpu)
+        self.write("slow.json", host__name="slow", host__cores=1, host__cpu_quota=None, device=gpu, runs=slow)
+        done = run("merge", self.results)
+        self.assert_clean(done, 5)
+        self.assertIn("of 9 devices; its process had 1 core, the median 16", done.stdout)
+
     def test_errors_and_interruptions_count(self):
         self.write("a.json", host__name="n1")
         self.write("b.json", host__name="n2", error="no GPU", exit_code=4, verdict="ERROR", runs=[], checks=[])

@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -509,9 +510,56 @@ def replace(node, change):
 
 
 # Fields that files of earlier versions lack.
-ADDED = {"after", "array", "asked_numa_node", "blocking", "boot_id", "bound_samples_s", "bytes", "d2h_bytes", "duplex_d2h_rate",
-         "duplex_d2h_s", "duplex_h2d_rate", "duplex_h2d_s", "h2d_bytes", "health_series", "launch", "layout", "mark", "numa_node",
-         "points", "predicted_for", "untraced", "without_latencies"}
+ADDED = {"after", "array", "asked_numa_node", "blocking", "boot_id", "bound_samples_s", "bytes", "cpu_quota", "d2h_bytes",
+         "duplex_d2h_rate", "duplex_d2h_s", "duplex_h2d_rate", "duplex_h2d_s", "h2d_bytes", "health_series", "launch", "layout",
+         "mark", "numa_node", "points", "predicted_for", "untraced", "without_latencies"}
+
+
+class Cores(TestCase):
+    """An order that lacks cores is not to blame if it does not overlap."""
+
+    DECK = """\
+title: Two lanes
+workload: {kind: increment, elements: 1 Mi, intensity: 8}
+chunks: {count: 8}
+issue: {orders: [sequential, depth_first], lanes: 2}
+measure: {warmup: 1, repetitions: 5}
+acceptance: [{metric: speedup, order: depth_first, min: 1.9}]
+"""
+
+    def measured(self, cpus):
+        """The result on these cores, and the causes found of the order that overlaps."""
+        done = run(self.deck(self.DECK), "--json", self.folder / "a.json",
+                   preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        self.assert_clean(done, 6)
+        self.result = json.loads((self.folder / "a.json").read_text())
+        self.assertEqual(problems(self.result), [])
+        self.assertEqual(self.result["host"]["cores"], len(cpus))
+        self.found = [finding for finding in self.result["findings"] if finding["order"] == "depth_first"]
+        return done, [finding["cause"] for finding in self.found]
+
+    def test_fewer_than_lanes(self):
+        done, causes = self.measured({min(os.sched_getaffinity(0))})
+        self.assertEqual([cause for cause in causes if cause != "busy_cores"][0], "few_cores", causes)
+        few = next(finding for finding in self.found if finding["cause"] == "few_cores")
+        self.assertRegex(few["text"], "^few cores: [0-9.]+ cores? for 2 workers; ")
+        self.assertRegex(self.result["checks"][0]["reason"], "^(few|busy) cores: ")
+        self.assertRegex(done.stdout, "inconclusive: (few|busy) cores: ")
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two processors")
+    def test_that_others_use(self):
+        cpus = sorted(os.sched_getaffinity(0))[:2]
+        for _ in range(2):  # more than half of one core is theirs
+            burner = subprocess.Popen([sys.executable, "-c", "while True: pass"],
+                                      preexec_fn=lambda: os.sched_setaffinity(0, cpus[1:]))
+            self.addCleanup(burner.wait)
+            self.addCleanup(burner.kill)
+        done, causes = self.measured(set(cpus))
+        self.assertEqual(causes[0], "busy_cores", causes)
+        self.assertRegex(self.found[0]["text"], r"^busy cores: the workers got [01]\.\d of 2 cores")
+        self.assertLess(self.found[0]["evidence"]["got"], 1.8)
+        self.assertIn("inconclusive: busy cores: ", done.stdout)
+        self.assertRegex(done.stdout, "the machine was not steady: busy_cores")
 
 
 class Schema(TestCase):

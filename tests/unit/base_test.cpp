@@ -95,6 +95,21 @@ TEST(Memory, IsLimitedByAnyGroupOfVersion1) {
   EXPECT_EQ(available_memory(root.path), 200000);
 }
 
+TEST(CpuQuota, IsTheLeastOfAnyGroup) {
+  const Root root;
+  EXPECT_EQ(cpu_quota(root.path), std::nullopt);
+  root.write("proc/self/cgroup", "7:cpu,cpuacct:/slurm/job\n4:memory:/other\n0::/job/step\n");
+  root.write("sys/fs/cgroup/job/step/cpu.max", "max 100000\n");
+  root.write("sys/fs/cgroup/cpu/slurm/job/cpu.cfs_quota_us", "-1\n");
+  root.write("sys/fs/cgroup/cpu/slurm/job/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(cpu_quota(root.path), std::nullopt);
+  root.write("sys/fs/cgroup/cpu/slurm/cpu.cfs_quota_us", "150000\n");
+  root.write("sys/fs/cgroup/cpu/slurm/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(cpu_quota(root.path), 1.5);
+  root.write("sys/fs/cgroup/job/cpu.max", "20000 50000\n");
+  EXPECT_EQ(cpu_quota(root.path), 0.4);
+}
+
 TEST(Units, ParseBytes) {
   EXPECT_EQ(parse_bytes("65536"), 65536);
   EXPECT_EQ(parse_bytes("16 MiB"), 16 << 20);

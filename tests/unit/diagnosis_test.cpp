@@ -346,7 +346,41 @@ struct Row {
   friend void PrintTo(const Row& row, std::ostream* out) { *out << row.number; }
 };
 
+/// All lanes on a host of so many cores.
+void put_on_host(Evidence& evidence, double cores) {
+  evidence.conditions.device.reset();
+  evidence.conditions.engines.workers = 4;
+  evidence.conditions.cores = cores;
+}
+
 const Row rows[] = {
+    Row{"busy_cores",
+        [](Evidence& e) {
+          put_on_host(e, 4);
+          e.run().cpu_s = 8e-3;
+          e.run().wanted_s = 16e-3;
+        },
+        "the workers got 2.0 of 4 cores", "measure on a quiet machine"},
+    Row{"busy_cores",
+        [](Evidence& e) {
+          put_on_host(e, 4);
+          e.run().schedule.mechanism = deck::Mechanism::portable;
+          e.run().schedule.threads = 2;
+          e.run().cpu_s = 14e-3;
+          e.run().wanted_s = 16e-3;
+          e.runs[0].samples_s.assign(10, 8.8e-3);  // blocking tasks leave nothing to hide
+        },
+        "the issuing threads got 1.8 of 2 cores", "measure on a quiet machine"},
+    Row{"few_cores", [](Evidence& e) { put_on_host(e, 1); }, "1 core for 4 workers",
+        "give the process more"},
+    Row{"few_cores", [](Evidence& e) { put_on_host(e, 0.4); }, "0.4 cores for 4 workers",
+        "CPU quota"},
+    Row{"few_cores",
+        [](Evidence& e) {
+          e.conditions.cores = 1;
+          e.run().schedule.threads = 2;
+        },
+        "1 core for 2 issuing threads", "--cpus-per-task"},
     Row{"launch_blocking",
         [](Evidence& e) { e.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1}; },
         "CUDA_LAUNCH_BLOCKING=1", "unset it"},
@@ -568,8 +602,8 @@ TEST_P(EachCause, IsFoundAlone) {
 }
 
 TEST_P(EachCause, IsNoMatterWhereAllIsHidden) {
-  const std::set<std::string_view> also_then = {"kernel_bound", "uncertain", "paused",
-                                                "link_varies"};
+  const std::set<std::string_view> also_then = {"busy_cores", "few_cores", "kernel_bound",
+                                                "uncertain",  "paused",    "link_varies"};
   if (also_then.contains(GetParam().cause)) return;
   Evidence evidence = unexplained();
   GetParam().change(evidence);
@@ -589,6 +623,24 @@ TEST(Diagnosis, EnginesThatWaitForTheHostDoNotWaitForEachOther) {
   Evidence evidence = unexplained();
   evidence.run().bounds = {.bound_s = 12e-3, .schedule_bound_s = 12e-3, .limit = "host"};
   EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
+TEST(Diagnosis, ALackOfCoresComesFirst) {
+  Evidence evidence = unexplained();
+  put_on_host(evidence, 3);
+  evidence.run().rates->both_s = 13e-3;
+  evidence.run().bounds->schedule_bound_s = 16e-3;
+  evidence.run().cpu_s = 1;
+  evidence.run().wanted_s = 2;
+  const std::vector<Cause> found = causes(evidence);
+  ASSERT_GE(found.size(), 3U);
+  EXPECT_EQ(found[0], "busy_cores");
+  EXPECT_EQ(found[1], "few_cores");
+  EXPECT_TRUE(is_noise("busy_cores"));
+  EXPECT_FALSE(is_noise("few_cores"));
+  evidence.conditions.cores = 4;
+  evidence.run().cpu_s = 1.8;  // the least that is enough
+  EXPECT_THAT(causes(evidence), Not(testing::AnyOf(Contains("busy_cores"), Contains("few_cores"))));
 }
 
 TEST(Diagnosis, WhatIsUnknownOfTheLinkIsNoEvidence) {

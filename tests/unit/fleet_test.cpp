@@ -279,6 +279,24 @@ TEST(Fleet, ADeviceThatIsMissingNeverMakesAFailedFleetPass) {
   EXPECT_GT(failed, 500);
 }
 
+TEST(Fleet, HostsAreComparedWithHostsOfAsManyCores) {
+  std::vector<Device> hosts = nine(40), gpus = hosts;
+  for (std::vector<Device>* const devices : {&hosts, &gpus}) {
+    for (Device& device : *devices) device.cores = device.unit == "GPU-8" ? 0.5 : 16;
+  }
+  for (Device& host : hosts) host.on_host = true;
+  const Fleet apart = fleet(hosts);
+  EXPECT_EQ(apart.exit_code(), ExitCode::pass);
+  ASSERT_EQ(apart.groups.size(), 2U);
+  EXPECT_EQ(apart.groups[0].cores, 16);
+  EXPECT_EQ(apart.groups[1].cores, 0.5);
+  const Fleet together = fleet(gpus);
+  ASSERT_EQ(together.groups.size(), 1U);
+  EXPECT_EQ(together.groups[0].cores, 0);
+  EXPECT_THAT(together.devices.back().reasons.at(0).text,
+              HasSubstr("of 9 devices; its process had 0.5 cores, the median 16"));
+}
+
 TEST(Fleet, TimesCountOnlyWithoutThroughput) {
   std::vector<Device> records;
   for (int i = 0; i < 9; ++i) {
