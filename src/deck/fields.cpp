@@ -219,7 +219,6 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const bool graph = deck.issue.mechanism == Mechanism::graph;
   const bool portable = deck.issue.mechanism == Mechanism::portable;
   const bool other_streams = deck.issue.streams != Streams::own;
-  const bool automatic = deck.issue.has(Order::automatic);
   const bool threads = deck.issue.threads > 1;
   const std::string listed = ", whose tasks are listed";
   const std::string kinds = "workload.kind";
@@ -238,7 +237,6 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {zero_copy && uncut, "memory.transfer", "staged", kinds},
       {special_memory && section, "memory.host", arrays, box},
       {special_memory && uncut, "memory.host", arrays, kinds},
-      {managed && automatic, "memory.host", arrays, "issue.orders"},
       {managed && deck.workload.intensity.balance > 0, "workload.intensity", "a number of repeats",
        "memory.host", ", whose pages move once"},
       {managed && deck.memory.device_limit, "memory.device_limit", "none", "memory.host"},
@@ -255,7 +253,6 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
        "memory.host"},
       {threads && uncut, "issue.threads", "1", kinds,
        custom ? listed : ", whose library is called by one thread"},
-      {threads && automatic, "issue.threads", "1", "issue.orders"},
       {threads && graph, "issue.threads", "1", "issue.mechanism", ", issued as a whole"},
       {threads && ring, "issue.threads", "1", "memory.host", ", whose ring one thread serves"},
       {threads && deck.issue.streams == Streams::legacy_default, "issue.threads", "1",
@@ -264,8 +261,6 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {deck.issue.threads > deck.issue.lanes, "issue.threads",
        fmt::format("at most {}", deck.issue.lanes), "issue.lanes"},
       {custom && deck.host_work, "host_work", "none", kinds, listed},
-      {automatic && deck.host_work, "host_work", "none", "issue.orders",
-       ": auto chooses the chunks"},
       {custom && deck.disturb, "disturb", "none", kinds, listed},
       {graph && deck.disturb, "disturb", "none", "issue.mechanism", ", issued as a whole"},
       {portable && deck.disturb, "disturb", "none", "issue.mechanism",

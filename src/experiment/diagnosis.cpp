@@ -81,10 +81,8 @@ struct Evidence {
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
   /// Whether the deck lists the tasks, instead of cutting chunks.
   bool listed() const { return !schedule.names.empty(); }
-  bool is_auto() const { return run.order == deck::Order::automatic; }
   /// What helps if there are too many chunks, or too few of them for this order.
   const char* remedy(bool too_many) const {
-    if (is_auto()) return "";  // it chose both
     if (listed()) return too_many ? "; list fewer, larger tasks" : "; list another order";
     if (schedule.tiling) {
       return too_many ? "; set larger workload.tile_m and tile_n"
@@ -199,8 +197,7 @@ Found blocking_tasks(const Evidence& evidence) {
 Found uneven_lanes(const Evidence& evidence) {
   const bool turns = deck::row_of(evidence.run.order).lanes;  // chunks go to the lanes in turn
   const std::string remedy =
-      evidence.is_auto()                  ? ""
-      : evidence.listed()                 ? "; spread the tasks evenly"
+      evidence.listed()                   ? "; spread the tasks evenly"
       : turns && evidence.schedule.tiling ? "; set smaller workload.tile_m and tile_n"
       : turns ? fmt::format("; set chunks.count to a multiple of {}, all of one size",
                             evidence.schedule.lanes)
@@ -215,7 +212,7 @@ Found uneven_lanes(const Evidence& evidence) {
 
 Found few_lanes(const Evidence& evidence) {
   const int lanes = evidence.schedule.lanes;
-  if (lanes >= evidence.wanted_lanes || evidence.is_auto() || evidence.host_runs_tasks()) return {};
+  if (lanes >= evidence.wanted_lanes || evidence.host_runs_tasks()) return {};
   const std::string pieces =
       evidence.listed() ? "the tasks of a list" : base::counted(evidence.schedule.chunks, "chunk");
   const std::string remedy =

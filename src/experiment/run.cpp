@@ -79,7 +79,6 @@ void set_schedule(Case& planned, schedule::Schedule schedule) {
   planned.d2h_bytes = static_cast<std::int64_t>(traffic.d2h);
   planned.transfer = schedule.transfer;
   planned.mechanism = schedule.mechanism;
-  planned.resolved_order = schedule.order;
   planned.product.reset();
   if (const double flops = product_flops(schedule); flops > 0) {
     planned.product = results::Product{.flops = flops, .host_tiles = host_tiles(schedule)};

@@ -60,7 +60,7 @@ struct Bench {
 model::Device calibrate(Session& session, const Hooks& hooks);
 
 /// Measures the facts for planning on the current device: rates for predictions (unless `model`
-/// provides them), a balanced intensity, the share of the host, the choice of `auto`. Replaces the
+/// provides them), a balanced intensity, the share of the host. Replaces the
 /// bench by that of this point, for measure(). Throws base::Error{precondition} if memory is short
 /// or the machine does not meet `require`, base::Error{skipped} for features that this program
 /// lacks.

@@ -339,7 +339,6 @@ void describe(Visitor& v, Run& run) {
   v("transfer", run.transfer,
     "Staged copies, zero copy, prefetched pages, or pages moved on demand.");
   v("mechanism", run.mechanism, "Streams, a graph, or Kokkos alone.");
-  v("issued", run.resolved_order, "Issue order of its tasks; differs from `order` for auto.");
   describe_samples(v, run);
   describe_metrics(v, run);
   describe_bounds(v, run);

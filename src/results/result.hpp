@@ -136,7 +136,7 @@ struct Product {
 /// One order of a deck at one point, with or without disturbance or host work: measured or
 /// predicted.
 struct Run {
-  deck::Order order = deck::Order::sequential;        ///< as in the deck, possibly `automatic`
+  deck::Order order = deck::Order::sequential;
   std::optional<deck::Disturbance> disturbance = {};  ///< empty: undisturbed
   bool host_work = false;                             ///< the host computes while the device works
   std::string device = {};                            ///< of a prediction; empty: the present one
@@ -147,7 +147,6 @@ struct Run {
   std::int64_t h2d_bytes = 0, d2h_bytes = 0;
   deck::Transfer transfer = deck::Transfer::staged;
   deck::Mechanism mechanism = deck::Mechanism::streams;
-  deck::Order resolved_order = deck::Order::sequential;  ///< differs from `order` for `automatic`
 
   std::int64_t repetitions = 0;  ///< scored
   std::optional<Stop> stopped;   ///< empty: not run, or interrupted

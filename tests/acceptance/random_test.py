@@ -17,7 +17,7 @@ DECKS = int(os.environ.get("DECKS", 8))
 SEED = int(os.environ.get("SEED", 1))
 
 ORDERS = {
-    "increment": ["sequential", "depth_first", "breadth_first", "by_engine", "auto"],
+    "increment": ["sequential", "depth_first", "breadth_first", "by_engine"],
     "dgemm": ["sequential", "two_way", "three_way", "four_way", "four_plus"],
     "custom": ["sequential", "custom"],
 }

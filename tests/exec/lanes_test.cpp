@@ -58,7 +58,6 @@ std::vector<WorkloadKind> chunked_kinds() {
 TYPED_TEST(LanesTest, EveryOrderOfEveryWorkloadIsRight) {
   for (const WorkloadKind kind : chunked_kinds()) {
     for (const Order order : deck::orders_of(kind)) {
-      if (order == Order::automatic) continue;  // becomes one of the others
       for (const int lanes : {1, 2, 5}) {
         SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
         const ElementType type =
@@ -77,7 +76,6 @@ TYPED_TEST(LanesTest, EveryOrderOfEveryWorkloadIsRight) {
 TYPED_TEST(LanesTest, OutOfCoreIsRight) {
   for (const WorkloadKind kind : chunked_kinds()) {
     for (const Order order : deck::orders_of(kind)) {
-      if (order == Order::automatic) continue;  // becomes one of the others
       deck::Deck deck = test_deck(kind, 1000, 10, ElementType::float32);
       const auto costs = schedule::costs(deck.workload, 1);
       std::size_t unit = 0;
@@ -92,7 +90,6 @@ TYPED_TEST(LanesTest, OutOfCoreIsRight) {
 
 TYPED_TEST(LanesTest, FencesServeWhereThereIsNothingBetter) {
   for (const Order order : deck::orders_of(WorkloadKind::pipeline)) {
-    if (order == Order::automatic) continue;  // becomes one of the others
     TestBench<TypeParam> bench(test_deck(WorkloadKind::pipeline, 1000, 4, ElementType::float64),
                                order, 4, std::make_unique<FencedLanes<TypeParam>>(6));
     EXPECT_FALSE(bench.run(1).mismatch) << to_string(order);
@@ -127,7 +124,6 @@ TYPED_TEST(LanesTest, EveryOrderIsRightWhoeverIssuesIt) {
   for (const auto mechanism : {deck::Mechanism::streams, deck::Mechanism::portable}) {
     for (const WorkloadKind kind : chunked_kinds()) {
       for (const Order order : deck::orders_of(kind)) {
-        if (order == Order::automatic) continue;  // becomes one of the others
         SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
         deck::Deck deck = issued_by(3, kind);
         deck.issue.mechanism = mechanism;
@@ -500,7 +496,6 @@ std::vector<std::string>& calls() {
 
 TYPED_TEST(LanesTest, KokkosAloneFencesAsTheScheduleSays) {
   for (const Order order : deck::orders_of(WorkloadKind::pipeline)) {
-    if (order == Order::automatic) continue;  // becomes one of the others
     deck::Deck deck = test_deck(WorkloadKind::pipeline, 1000, 2, ElementType::float32);
     deck.issue.mechanism = deck::Mechanism::portable;
     TestBench<TypeParam> bench(deck, order, 4);

@@ -117,17 +117,6 @@ TEST(Diagnosis, AsksNothingOfAListThatItsDeckRefuses) {
                         "tasks over 3 lanes or more"));
 }
 
-TEST(Diagnosis, TellsAutoNothingThatItChooses) {
-  Evidence evidence = unexplained();
-  evidence.run().order = deck::Order::automatic;
-  evidence.run().schedule.lanes = 1;
-  EXPECT_THAT(causes(evidence), IsEmpty());
-  evidence.run().schedule.lanes = 3;
-  evidence.run().bounds->schedule_bound_s = 14e-3;
-  ASSERT_THAT(causes(evidence), ElementsAre("waits"));
-  EXPECT_TRUE(evidence.findings()[0].text.ends_with("only 8.000 ms"));
-}
-
 TEST(Diagnosis, MoreAndFewerChunksAreNeverAskedForTogether) {
   Evidence evidence = unexplained();
   evidence.run().rates->both_s = 13e-3;

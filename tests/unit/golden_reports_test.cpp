@@ -214,7 +214,7 @@ results::Result swept() {
 results::Result predicted() {
   const auto points = golden_points(
       "workload: {kind: increment, elements: 1 Mi, intensity: 3x balanced}\n"
-      "issue: {orders: [sequential, depth_first, auto], lanes: 2}\n"
+      "issue: {orders: [sequential, depth_first], lanes: 2}\n"
       "chunks: {count: 2}\n");
   model::Device other = golden_device();
   other.name += " 2";
@@ -284,7 +284,7 @@ TEST(Golden, HeadingsAsItIsWritten) {
             heading_of("workload: {kind: increment, elements: 100000, intensity: 3x balanced}\n"
                        "chunks: {count: 5, profile: ramp, spread: 4}\n"
                        "memory: {device_limit: 200 KiB, host: pageable}\n"
-                       "issue: {orders: [auto]}\nmeasure: {warmup: 0}\n") +
+                       "issue: {orders: [breadth_first]}\nmeasure: {warmup: 0}\n") +
             heading_of("workload: {kind: rowsum, rows: 90}\n"
                        "memory: {host: pageable_staged, ring_slots: 4, transfer: staged}\n"
                        "issue: {lanes: 2, sync: device}\n")}});
