@@ -39,7 +39,6 @@ constexpr std::size_t size_of(ElementType type) {
 enum class SumType { same, int64 };
 enum class SumAxis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
-enum class Profile { uniform, ramp };
 /// Kind of host memory: page-locked at allocation; pageable; page-locked after allocation;
 /// pageable, with host threads that copy the data through a ring of page-locked slots; or managed,
 /// whose pages move between host and device.
@@ -146,9 +145,6 @@ struct Workload {
 struct Chunks {
   std::optional<std::int64_t> count;
   std::optional<std::int64_t> bytes;  ///< maximum H2D bytes per chunk
-  Profile profile = Profile::uniform;
-  double growth = 2;   ///< ramp: size ratio of a chunk to its neighbour nearer to an end
-  double spread = 16;  ///< ramp: maximum size ratio of the largest to the smallest chunk
 };
 
 /// Instead of the number of a NUMA node: wherever the process puts memory; the node of the device;

@@ -16,17 +16,10 @@ namespace overlap::deck {
 using namespace describe;
 
 void describe(Visitor& v, Chunks& c) {
-  v.selector("profile", c.profile, "How chunk sizes vary.");
   v("count", c.count, "Chunks per iteration.", optional(count(1, most_chunks)),
     defaults_to("`4`; pipeline, dgemm, custom: `1`"));
   v("bytes", c.bytes, "Maximum host-to-device bytes per chunk; instead of `count`.",
     optional(bytes(1)), defaults_to("not set"));
-  if (c.profile != Profile::ramp) return;
-  v("growth", c.growth,
-    "Size ratio of neighbouring chunks: they grow from both ends to the middle.",
-    number("a number from 1.01 to 100", 1.01, 100));
-  v("spread", c.spread, "Maximum ratio of the largest chunk to the smallest.",
-    number("a number from 1 to 1000000", 1, 1e6));
 }
 
 namespace {
@@ -207,7 +200,6 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       custom ? ", whose tasks define the copies" : ", which is split by tile_m and tile_n";
   const std::string box = deck.workload.box ? "workload.box" : "workload.pitch";
   const bool section = deck.workload.box || deck.workload.pitch;
-  const bool ramp = deck.chunks.profile != Profile::uniform;
   const bool zero_copy = deck.memory.transfer == Transfer::zero_copy;
   const bool ring = deck.memory.host == HostMemory::pageable_staged;
   const bool managed = deck.memory.host == HostMemory::managed;
@@ -226,7 +218,6 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   return {
       {uncut && deck.chunks.bytes, "chunks.bytes", "no such key", kinds, pieces},
       {uncut && deck.chunks.count != 1, "chunks.count", "1", kinds, pieces},
-      {uncut && ramp, "chunks.profile", "uniform", kinds, pieces},
       {pages != managed, "memory.transfer",
        managed  ? "prefetch, on_demand"
        : locked ? "staged, zero_copy"

@@ -29,10 +29,9 @@ std::int64_t most_device_units(const Draft& draft) {
 /// Kernel sizes to measure: the chunks of the deck, all that device arrays hold, which shows how
 /// much of the device a chunk leaves free, sizes in between, and few units, for the start cost.
 std::vector<std::int64_t> kernel_sizes(const schedule::Layout& layout, std::int64_t device_units) {
-  const std::int64_t smallest = layout.borders[1];  // of a ramp the first chunk
-  std::set<std::int64_t> sizes = {device_units, layout.largest_chunk_units, smallest,
-                                  std::max<std::int64_t>(1, smallest / 4)};
-  for (std::int64_t units = device_units; units > smallest; units /= 4) sizes.insert(units);
+  const std::int64_t chunk = layout.largest_chunk_units;
+  std::set<std::int64_t> sizes = {device_units, chunk, std::max<std::int64_t>(1, chunk / 4)};
+  for (std::int64_t units = device_units; units > chunk; units /= 4) sizes.insert(units);
   return {sizes.begin(), sizes.end()};
 }
 

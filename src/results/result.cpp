@@ -172,8 +172,6 @@ void describe(Visitor& v, Check& check) {
 void describe(Visitor& v, Layout& layout) {
   v("chunks", layout.chunks, "Chunks per iteration; tiles of a product.", above_zero);
   v("slots", layout.slots, "How many of them the device holds.", above_zero);
-  v("first_units", layout.first_units, "Units of the first chunk of a ramp; 0: no ramp.");
-  v("largest_units", layout.largest_units, "Units of its largest chunk.");
   v("device_limit", layout.device_limit, "Bytes of the device's memory; null: all data fit.");
   v("a_panels", layout.a_panels, "Panels of A that the device holds; 0: no product.");
   v("b_panels", layout.b_panels, "Panels of B that the device holds.");

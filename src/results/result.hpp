@@ -257,8 +257,7 @@ struct Check {
 struct Layout {
   std::int64_t chunks = 1;  ///< per iteration; tiles of a product
   std::int64_t slots = 1;   ///< chunks that the device holds; tiles of a product
-  std::int64_t first_units = 0, largest_units = 0;  ///< of the chunks of a ramp; 0: no ramp
-  std::optional<std::int64_t> device_limit;         ///< bytes; empty: all fits
+  std::optional<std::int64_t> device_limit;  ///< bytes; empty: all fits
   /// Of a product: panels that the device holds, and what is copied of them in all.
   std::int64_t a_panels = 0, b_panels = 0, loaded_bytes = 0, once_bytes = 0;
 };

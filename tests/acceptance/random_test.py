@@ -97,7 +97,6 @@ class Draw:
         deck = {"workload": {"kind": kind, **getattr(self, kind)()}}
         if kind not in ("custom", "dgemm"):
             deck["chunks"] = self.random.choice(({"count": self.size(40)}, {"bytes": 8 * self.size(20000)}))
-            self.maybe(0.2, deck["chunks"], profile="ramp")
         orders = self.random.sample(ORDERS[kind], self.random.randint(1, len(ORDERS[kind])))
         issue = deck["issue"] = {"orders": sorted({"sequential", *orders}, key=ORDERS[kind].index)}
         if kind != "custom":

@@ -66,24 +66,6 @@ TEST(BalancedRepeats, OfTwoAsNearAreTheSmallerNumber) {
   }
 }
 
-TEST(BalancedRepeats, OfARampAreThoseOfItsLargestChunk) {
-  const Device device = load_device("h200");
-  deck::Deck deck = increment(9);
-  deck.workload.elements = std::int64_t{1} << 18;
-  deck.workload.intensity.balance = 4;
-  deck.chunks.profile = deck::Profile::ramp;
-  const schedule::Costs costs = schedule::costs(deck.workload, 1);
-  const auto largest = schedule::layout(deck, costs, std::nullopt).largest_chunk_units;
-  const std::int64_t ramp = balanced_repeats(deck, device);
-  const auto even = [&](std::int64_t chunks) {
-    deck.chunks = {.count = chunks};
-    return static_cast<double>(balanced_repeats(deck, device));
-  };
-  const std::int64_t alike = deck.workload.elements / largest;  // even chunks of that size
-  EXPECT_NEAR(static_cast<double>(ramp), even(alike), 1);
-  EXPECT_GT(static_cast<double>(ramp), even(48) + 4);  // chunks as small as the first
-}
-
 TEST(BalancedRepeats, NeedRatesByIntensity) {
   Device device = load_device("h200");
   device.path = "flat.yaml";

@@ -348,7 +348,7 @@ TEST(DeckFields, OfADeck) {
                         "host_work: {per_chunk: 1 ms}\n"))),
       "{title: T, workload: {kind: increment, elements: 4194304, type: float32, "
       "intensity: 1, box: none, array: none, origin: none, pitch: none}, "
-      "chunks: {profile: uniform, count: 4}, "
+      "chunks: {count: 4}, "
       "memory: {host: pinned, transfer: staged, device_limit: none, numa: any}, "
       "issue: {orders: [sequential, depth_first, breadth_first], lanes: 4, "
       "mechanism: streams, sync: stream, streams: own, threads: 1}, host_work: {per_chunk: 0.001}, "
@@ -357,12 +357,12 @@ TEST(DeckFields, OfADeck) {
       "require: {pcie: any, ecc: any, mig: any, processes: any, power_limit: any, "
       "numa: any, driver: any}, fleet: {phases: [alone, together], deadline: 60}, "
       "acceptance: [{metric: time, order: sequential, max: 1}]}");
-  const describe::Json ramp =
-      resolved(with("chunks: {bytes: 1 KiB, profile: ramp}\n"
+  const describe::Json other =
+      resolved(with("chunks: {bytes: 1 KiB}\n"
                     "memory: {host: pageable_staged, device_limit: 4 B}\n"
                     "disturb: {operation: malloc}\n"));
-  EXPECT_EQ(describe::spell(ramp["chunks"]), "{profile: ramp, bytes: 1024, growth: 2, spread: 16}");
-  EXPECT_EQ(describe::spell(ramp["memory"]),
+  EXPECT_EQ(describe::spell(other["chunks"]), "{bytes: 1024}");
+  EXPECT_EQ(describe::spell(other["memory"]),
             "{host: pageable_staged, transfer: staged, device_limit: 4, numa: any, ring_slots: 32, "
             "ring_bytes: 2097152}");
   const std::string required =
@@ -372,11 +372,11 @@ TEST(DeckFields, OfADeck) {
                                           "none, power_limit: default, numa: local, "
                                           "driver: '>= 570.86.15'}"))["require"]),
             required);
-  EXPECT_EQ(describe::spell(ramp["disturb"]), "{operation: malloc, at: 0.5, times: 1}");
-  EXPECT_EQ(describe::value_at(ramp, "chunks.growth"), 2.0);
-  EXPECT_EQ(describe::value_at(ramp, "memory.device_limit"), 4);
-  EXPECT_EQ(describe::value_at(ramp, "chunks.count"), nullptr);
-  EXPECT_EQ(describe::value_at(ramp, "chunks.growth.x"), nullptr);
+  EXPECT_EQ(describe::spell(other["disturb"]), "{operation: malloc, at: 0.5, times: 1}");
+  EXPECT_EQ(describe::value_at(other, "disturb.at"), 0.5);
+  EXPECT_EQ(describe::value_at(other, "memory.device_limit"), 4);
+  EXPECT_EQ(describe::value_at(other, "chunks.count"), nullptr);
+  EXPECT_EQ(describe::value_at(other, "disturb.at.x"), nullptr);
 }
 
 TEST(DeckFields, WhatADeckResolvesToIsTheSameDeck) {
@@ -527,7 +527,6 @@ TEST(DeckWords, EveryEnumeratorHasASpellingOfItsOwn) {
   check(SumType{});
   check(SumAxis{});
   check(RowsumKernel{});
-  check(Profile{});
   check(HostMemory{});
   check(Verify{});
   check(Metric{});

@@ -23,9 +23,9 @@ const std::pair<const char*, const char*> decks[] = {
     {"increment",
      "workload: {kind: increment, elements: 100000}\nchunks: {count: 3}\n"
      "issue: {orders: [sequential, depth_first, by_engine], lanes: 2}"},
-    {"ramp",
+    {"disturbed",
      "workload: {kind: increment, elements: 70000, intensity: 40}\n"
-     "chunks: {count: 4, profile: ramp, growth: 3, spread: 8}\n"
+     "chunks: {count: 4}\n"
      "issue: {orders: [depth_first], lanes: 3, sync: event}\n"
      "disturb: {operation: synchronize, at: 0.3, times: 2}\n"
      "host_work: {per_chunk: 7 us}"},

@@ -282,7 +282,7 @@ TEST(Golden, HeadingsAsItIsWritten) {
       {{"headings.txt",
         heading_of(tiles) +
             heading_of("workload: {kind: increment, elements: 100000, intensity: 3x balanced}\n"
-                       "chunks: {count: 5, profile: ramp, spread: 4}\n"
+                       "chunks: {count: 5}\n"
                        "memory: {device_limit: 200 KiB, host: pageable}\n"
                        "issue: {orders: [breadth_first]}\nmeasure: {warmup: 0}\n") +
             heading_of("workload: {kind: rowsum, rows: 90}\n"
