@@ -40,9 +40,8 @@ enum class SumType { same, int64 };
 enum class SumAxis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
 /// Kind of host memory: page-locked at allocation; pageable; page-locked after allocation;
-/// pageable, with host threads that copy the data through a ring of page-locked slots; or managed,
-/// whose pages move between host and device.
-enum class HostMemory { pinned, pageable, registered, pageable_staged, managed };
+/// or managed, whose pages move between host and device.
+enum class HostMemory { pinned, pageable, registered, managed };
 /// Whether the arrays themselves are page-locked.
 constexpr bool page_locked(HostMemory memory) {
   return memory == HostMemory::pinned || memory == HostMemory::registered;
@@ -153,8 +152,6 @@ inline constexpr int numa_any = -1, numa_local = -2, numa_remote = -3;
 
 struct Memory {
   HostMemory host = HostMemory::pinned;
-  std::int64_t ring_slots = 32;              ///< pageable_staged: slots per direction
-  std::int64_t ring_bytes = 2 << 20;         ///< pageable_staged: size of a slot
   Transfer transfer = Transfer::staged;      ///< for all orders except the baseline
   std::optional<std::int64_t> device_limit;  ///< bytes
   int numa = numa_any;                       ///< NUMA node of the host arrays

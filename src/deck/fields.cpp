@@ -53,9 +53,8 @@ std::string spell_numa(int node) {
 }
 
 void describe(Visitor& v, Memory& m) {
-  v.selector("host", m.host,
-             "Host memory: page-locked at allocation, pageable, page-locked after allocation, "
-             "pageable with copies through a ring of page-locked slots, or managed.");
+  v("host", m.host,
+    "Host memory: page-locked at allocation, pageable, page-locked after allocation, or managed.");
   if (v.reader() != nullptr) m.transfer = copying_transfer(m.host);
   v("transfer", m.transfer,
     "Kernels access copies in device memory, or host memory directly; pages of managed memory are "
@@ -68,9 +67,6 @@ void describe(Visitor& v, Memory& m) {
     "NUMA node of the host arrays; any: wherever the process puts memory, local: that of the "
     "device, remote: the other node with CPUs whose number is nearest, or a number.",
     numa_codec);
-  if (m.host != HostMemory::pageable_staged) return;
-  v("ring_slots", m.ring_slots, "Slots per direction.", count(2, 1024));
-  v("ring_bytes", m.ring_bytes, "Size of a slot.", bytes(4096, std::int64_t{64} << 30));
 }
 
 namespace {
@@ -201,9 +197,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const std::string box = deck.workload.box ? "workload.box" : "workload.pitch";
   const bool section = deck.workload.box || deck.workload.pitch;
   const bool zero_copy = deck.memory.transfer == Transfer::zero_copy;
-  const bool ring = deck.memory.host == HostMemory::pageable_staged;
   const bool managed = deck.memory.host == HostMemory::managed;
-  const bool special_memory = ring || managed;
   const bool locked = page_locked(deck.memory.host);
   const std::string arrays = "pinned, pageable, registered";
   const bool pages =
@@ -226,8 +220,8 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {zero_copy && !locked, "memory.transfer", "staged", "memory.host"},
       {zero_copy && section, "memory.transfer", "staged", box},
       {zero_copy && uncut, "memory.transfer", "staged", kinds},
-      {special_memory && section, "memory.host", arrays, box},
-      {special_memory && uncut, "memory.host", arrays, kinds},
+      {managed && section, "memory.host", arrays, box},
+      {managed && uncut, "memory.host", arrays, kinds},
       {managed && deck.workload.intensity.balance > 0, "workload.intensity", "a number of repeats",
        "memory.host", ", whose pages move once"},
       {managed && deck.memory.device_limit, "memory.device_limit", "none", "memory.host"},
@@ -238,14 +232,13 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
        ", whose data stay on the device"},
       {(graph || portable) && other_streams, "issue.streams", "own", "issue.mechanism"},
       {portable && deck.issue.sync != Sync::stream, "issue.sync", "stream", "issue.mechanism"},
-      {portable && (special_memory || deck.memory.host == HostMemory::registered), "memory.host",
+      {portable && (managed || deck.memory.host == HostMemory::registered), "memory.host",
        "pinned, pageable", "issue.mechanism"},
-      {graph && !locked, "issue.mechanism", special_memory ? "streams" : "streams, portable",
+      {graph && !locked, "issue.mechanism", managed ? "streams" : "streams, portable",
        "memory.host"},
       {threads && uncut, "issue.threads", "1", kinds,
        custom ? listed : ", whose library is called by one thread"},
       {threads && graph, "issue.threads", "1", "issue.mechanism", ", issued as a whole"},
-      {threads && ring, "issue.threads", "1", "memory.host", ", whose ring one thread serves"},
       {threads && deck.issue.streams == Streams::legacy_default, "issue.threads", "1",
        "issue.streams", ", the one stream of all threads"},
       {threads && deck.disturb, "disturb", "none", "issue.threads"},

@@ -161,21 +161,6 @@ Found pageable_memory(const Evidence& evidence) {
                {{"gb_per_s", rate}});
 }
 
-/// The slots are filled and drained in the order of issue, by threads that memory may slow.
-Found staging_ring(const Evidence& evidence) {
-  if (!evidence.beyond_schedule || !evidence.run.staging) return {};
-  const auto& [fill_s, drain_s, threads] = *evidence.run.staging;
-  const double part = std::min(1.0, (fill_s + drain_s) / evidence.time_s);
-  constexpr double much = 0.3;  // breadth first, which waits most: 0.53 (H200)
-  if (part < much) return {};
-  const bool turns = deck::row_of(evidence.run.order).lanes;
-  return found(fmt::format("staging ring: its {} {} {:.0f} % of the time, and lanes wait until "
-                           "their slots are filled; {}set memory.host: pinned if the arrays fit",
-                           base::counted(threads, "thread"), threads == 1 ? "copies" : "copy",
-                           100 * part, turns ? "use the order by_engine, or " : ""),
-               {{"part_of_time", part}, {"threads", threads}});
-}
-
 Found launch_blocking(const Evidence& evidence) {
   const auto& setting = evidence.conditions.launch_blocking;
   if (!evidence.beyond_schedule || !evidence.gpu() || !setting || setting->value != 1) return {};
@@ -396,7 +381,6 @@ struct Diagnosis {
 constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"kernel_bound", When::always, kernel_bound},
     {"pageable_memory", When::not_good, pageable_memory},
-    {"staging_ring", When::hides, staging_ring},
     {"launch_blocking", When::hides, launch_blocking},
     {"tool_loaded", When::hides, tool_loaded},
     {"blocking_tasks", When::hides, blocking_tasks},

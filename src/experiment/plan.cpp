@@ -241,15 +241,8 @@ Plan predictions(const deck::Point& point, const std::vector<model::Device>& dev
     std::ranges::move(next.cases, std::back_inserter(plan.cases));
     std::ranges::move(next.notes, std::back_inserter(plan.notes));
   }
-  const auto add = [&](const char* key, auto value, auto substitute) {
-    plan.notes.emplace_back(key, fmt::format("{}: predicted as {}", deck::to_string(value),
-                                             deck::to_string(substitute)));
-  };
   if (point.deck.issue.mechanism == deck::Mechanism::graph) {
-    add("issue.mechanism", deck::Mechanism::graph, deck::Mechanism::streams);
-  }
-  if (point.deck.memory.host == deck::HostMemory::pageable_staged) {
-    add("memory.host", point.deck.memory.host, deck::HostMemory::pinned);
+    plan.notes.emplace_back("issue.mechanism", "graph: predicted as streams");
   }
   return plan;
 }

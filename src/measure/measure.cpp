@@ -19,7 +19,6 @@ namespace {
 struct Sample {
   double at_s = 0;  ///< start since the first scored run
   Elapsed elapsed;
-  std::optional<experiment::StagingCosts> staging;
 };
 
 /// Adds a sample to its run; in a soak thinned, so that memory stays bounded.
@@ -39,7 +38,6 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
     experiment::add(run.soak_samples, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
   run.polls += sample.elapsed.polls;
-  if (sample.staging) experiment::add(run.staging, *sample.staging, run.repetitions);
 }
 
 void verify(experiment::Run& run, const Executor& executor, const workload::Workload& workload,
@@ -286,7 +284,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
       if (run.host_work) executor.host_worker()->begin(repetition);
     }
     const bool scored = round >= options.warmup;
-    Sample sample{.at_s = progress.elapsed_s(), .elapsed = {}, .staging = {}};
+    Sample sample{.at_s = progress.elapsed_s(), .elapsed = {}};
     {
       const lanes::Range range(deck::to_string(run.order).data(), round);
       sample.elapsed = executor.run(run.schedule, workload, [&] {
@@ -296,7 +294,6 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
       if (scored) watch.end(sample.elapsed.complete_s);
     }
     hooks.after(scored);
-    sample.staging = executor.lanes().staging_costs();
     run.graph = executor.lanes().graph_costs();
     if (verified) verify(run, executor, workload, repetition, samples);
     return sample;

@@ -89,13 +89,6 @@ struct GraphCosts {
   double instantiate_s = 0;
 };
 
-/// Work of one thread of a staging ring: the mean over threads and repetitions.
-struct StagingCosts {
-  double fill_s = 0;   ///< copying into slots
-  double drain_s = 0;  ///< copying out of slots
-  int threads = 0;
-};
-
 /// Host work during the runs of an order.
 struct HostWorkSamples {
   std::int64_t threads = 0;
@@ -160,7 +153,6 @@ struct Run {
   std::int64_t polls = 0;             ///< total number of queries of lanes by the waiting host
   HostWorkSamples host_work_samples;  ///< with host work
   std::optional<GraphCosts> graph;
-  std::optional<StagingCosts> staging;
   std::optional<Product> product;
   /// By metric of runs; empty: it does not apply. See evaluate().
   std::array<std::optional<base::Summary>, deck::run_metrics.size()> metrics;

@@ -24,9 +24,7 @@ base::Error Setup::no_memory(const schedule::Array& array, std::size_t bytes,
   return {base::ExitCode::precondition,
           "not enough memory for array " + array.name + ", " +
               base::format_bytes(array.host_bytes) +
-              (locked ? " page-locked on the host (with memory.host: pageable_staged "
-                        "a ring of slots is enough) and "
-                      : " on the host and ") +
+              (locked ? " page-locked" : "") + " on the host and " +
               base::format_bytes(bytes) + " on the device: " + base::error_of(error).what()};
 }
 

@@ -359,12 +359,11 @@ TEST(DeckFields, OfADeck) {
       "acceptance: [{metric: time, order: sequential, max: 1}]}");
   const describe::Json other =
       resolved(with("chunks: {bytes: 1 KiB}\n"
-                    "memory: {host: pageable_staged, device_limit: 4 B}\n"
+                    "memory: {host: registered, device_limit: 4 B}\n"
                     "disturb: {operation: malloc}\n"));
   EXPECT_EQ(describe::spell(other["chunks"]), "{bytes: 1024}");
   EXPECT_EQ(describe::spell(other["memory"]),
-            "{host: pageable_staged, transfer: staged, device_limit: 4, numa: any, ring_slots: 32, "
-            "ring_bytes: 2097152}");
+            "{host: registered, transfer: staged, device_limit: 4, numa: any}");
   const std::string required =
       "{pcie: gen4 x8, ecc: off, mig: on, processes: none, power_limit: default, numa: local, "
       "driver: >= 570.86.15}";

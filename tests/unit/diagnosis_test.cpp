@@ -82,11 +82,9 @@ TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
 }
 
 TEST(Diagnosis, OtherHostMemoryIsNotPageable) {
-  for (const auto memory : {deck::HostMemory::registered, deck::HostMemory::pageable_staged}) {
-    Evidence evidence = unexplained();
-    evidence.run().schedule.host_memory = memory;
-    EXPECT_THAT(causes(evidence), IsEmpty());
-  }
+  Evidence evidence = unexplained();
+  evidence.run().schedule.host_memory = deck::HostMemory::registered;
+  EXPECT_THAT(causes(evidence), IsEmpty());
 }
 
 TEST(Diagnosis, AsManyConnectionsAsLanesAreEnough) {
@@ -334,15 +332,6 @@ const Row rows[] = {
     Row{"pageable_memory",
         [](Evidence& e) { e.run().schedule.host_memory = deck::HostMemory::pageable; },
         "0.5243 GB/s", "memory.host: pinned"},  // 8 MiB in 16 ms
-    Row{"staging_ring",
-        [](Evidence& e) { e.run().staging = results::StagingCosts{7e-3, 5e-3, 15}; },
-        "its 15 threads copy 75 % of the time", "use the order by_engine, or set memory.host"},
-    Row{"staging_ring",
-        [](Evidence& e) {
-          e.run().order = deck::Order::by_engine;
-          e.run().staging = results::StagingCosts{7e-3, 10e-3, 1};
-        },
-        "its 1 thread copies 100 % of the time", "; set memory.host: pinned"},
     Row{"few_lanes",
         [](Evidence& e) {
           e.run().schedule.lanes = 1;
@@ -516,12 +505,6 @@ const Row rows[] = {
           e.run().predicted_hi_s = 20e-3;
         },
         "prediction (±25 %)", "on a quiet machine"}};
-
-TEST(Diagnosis, StagingRingWithLittleWorkIsNoCause) {
-  Evidence evidence = unexplained();
-  evidence.run().staging = results::StagingCosts{2e-3, 2e-3, 15};
-  EXPECT_THAT(causes(evidence), IsEmpty());
-}
 
 class EachCause : public testing::TestWithParam<Row> {};
 

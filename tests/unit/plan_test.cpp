@@ -80,8 +80,6 @@ TEST(Predictions, NameSettingsThatTheModelDoesNotCover) {
   EXPECT_THAT(notes("issue: {streams: legacy_default}\n"), IsEmpty());
   EXPECT_THAT(notes("disturb: {operation: memset}\n"), IsEmpty());
   EXPECT_THAT(notes("disturb: {operation: malloc}\n"), IsEmpty());
-  EXPECT_THAT(notes("memory: {host: pageable_staged}\n"),
-              ElementsAre(Pair("memory.host", "pageable_staged: predicted as pinned")));
 }
 
 /// Predicted times of a shipped deck by name of the case, in ms.

@@ -201,11 +201,8 @@ TEST(Calls, StandForSchedulesThatTheModelPredictsCallByCall) {
   EXPECT_FALSE(calls_only(other));
   other.mechanism = deck::Mechanism::portable;
   EXPECT_TRUE(calls_only(other));
-  for (const deck::HostMemory memory :
-       {deck::HostMemory::pageable, deck::HostMemory::pageable_staged}) {
-    other.host_memory = memory;
-    EXPECT_FALSE(calls_only(other));
-  }
+  other.host_memory = deck::HostMemory::pageable;
+  EXPECT_FALSE(calls_only(other));
   other = s;
   other.names.resize(other.tasks.size());
   EXPECT_FALSE(calls_only(other));
