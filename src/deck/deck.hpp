@@ -146,15 +146,10 @@ struct Chunks {
   std::optional<std::int64_t> bytes;  ///< maximum H2D bytes per chunk
 };
 
-/// Instead of the number of a NUMA node: wherever the process puts memory; the node of the device;
-/// the other node with CPUs whose number is nearest.
-inline constexpr int numa_any = -1, numa_local = -2, numa_remote = -3;
-
 struct Memory {
   HostMemory host = HostMemory::pinned;
   Transfer transfer = Transfer::staged;      ///< for all orders except the baseline
   std::optional<std::int64_t> device_limit;  ///< bytes
-  int numa = numa_any;                       ///< NUMA node of the host arrays
 };
 
 struct Issue {

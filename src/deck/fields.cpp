@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/sha256.hpp"
-#include "base/units.hpp"
 #include "deck/words.hpp"
 
 /// All sections except `workload`, `require` and `acceptance`, and the deck itself.
@@ -22,36 +20,6 @@ void describe(Visitor& v, Chunks& c) {
     optional(bytes(1)), defaults_to("not set"));
 }
 
-namespace {
-
-constexpr std::array<const char*, 3> numa_words = {"any", "local", "remote"};
-
-constexpr Spelling<int> numa_codec = {
-    .values =
-        [] {
-          const Json names = {{"enum", numa_words}};
-          return Values{.allowed = "any, local, remote or the number of a NUMA node",
-                        .schema = {{"oneOf", {count(0, most_numa_node).values().schema, names}}},
-                        .words = {numa_words.begin(), numa_words.end()}};
-        },
-    .from = [](const std::string& text) -> std::optional<int> {
-      const auto word = std::ranges::find(numa_words, text);
-      if (word != numa_words.end()) return numa_any - static_cast<int>(word - numa_words.begin());
-      const auto node = base::parse_count(text);
-      return node && *node <= most_numa_node ? std::optional(static_cast<int>(*node))
-                                             : std::nullopt;
-    },
-    .write = [](const int& node) -> Json {
-      return node >= 0 ? Json(node) : Json(spell_numa(node));
-    }};
-
-}  // namespace
-
-std::string spell_numa(int node) {
-  if (node >= 0) return std::to_string(node);
-  return numa_words[static_cast<std::size_t>(numa_any - node)];
-}
-
 void describe(Visitor& v, Memory& m) {
   v("host", m.host,
     "Host memory: page-locked at allocation, pageable, page-locked after allocation, or managed.");
@@ -63,10 +31,6 @@ void describe(Visitor& v, Memory& m) {
   v("device_limit", m.device_limit,
     "Maximum device memory to use; if the data need more, chunks share slots.",
     or_word("none", bytes(1)));
-  v("numa", m.numa,
-    "NUMA node of the host arrays; any: wherever the process puts memory, local: that of the "
-    "device, remote: the other node with CPUs whose number is nearest, or a number.",
-    numa_codec);
 }
 
 namespace {
@@ -226,8 +190,6 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
        "memory.host", ", whose pages move once"},
       {managed && deck.memory.device_limit, "memory.device_limit", "none", "memory.host"},
       {managed && measure.verify == Verify::ends, "measure.verify", "every", "memory.host"},
-      {managed && deck.memory.numa != numa_any, "memory.numa", "any", "memory.host",
-       ", whose pages move"},
       {custom && deck.memory.device_limit, "memory.device_limit", "none", kinds,
        ", whose data stay on the device"},
       {(graph || portable) && other_streams, "issue.streams", "own", "issue.mechanism"},
@@ -328,7 +290,6 @@ std::string identity(const Deck& deck) {
   }
   // Keys added later count only where they differ from their default.
   if (deck.issue.threads == Issue().threads) runs["issue"].erase("threads");
-  if (deck.memory.numa == Memory().numa) runs["memory"].erase("numa");
   return base::sha256(runs.dump());
 }
 

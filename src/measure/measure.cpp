@@ -9,7 +9,6 @@
 #include "lanes/range.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
-#include "measure/numa.hpp"
 #include "measure/session.hpp"
 
 namespace overlap::measure {
@@ -192,7 +191,6 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   experiment::Samples samples = run_rounds(executor, runs, workload, deck.measure, hooks, criteria,
                                            session.monitor, after_round);
   link.reset();
-  samples.device.asked_node = bench.numa_node;
   if (!workload.host.empty()) samples.device.array_node = node_of(workload.host.front().data());
   rates.store(runs);
   if (deck.memory.host == deck::HostMemory::managed && plan.current_device) {

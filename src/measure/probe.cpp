@@ -10,7 +10,6 @@
 #include "lanes/api.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
-#include "measure/numa.hpp"
 #include "measure/session.hpp"
 #include "model/spread.hpp"
 
@@ -176,15 +175,8 @@ struct Probe {
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), with_progress({}, hooks), device());
     }
-    bench.numa_node = wanted_node(deck, session.device);
-    workload = on_node(deck, bench.numa_node, [&] {
-      return workload::make(workload::default_space, deck, draft.costs, device_bytes,
-                            facts.repeats);
-    });
-    if (bench.numa_node) {
-      note("NUMA", fmt::format("host arrays on node {} ({})", *bench.numa_node,
-                               deck::spell_numa(deck.memory.numa)));
-    }
+    workload = workload::make(workload::default_space, deck, draft.costs, device_bytes,
+                              facts.repeats);
     if (!workload.kernel.empty()) note("kernel", workload.kernel);
     if (!workload.blas.empty()) note("BLAS", workload.blas);
     bench.executor.emplace(draft.lanes, deck::Issue(), deck.memory);

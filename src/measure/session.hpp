@@ -50,7 +50,6 @@ struct Session {
 /// Buffers and lanes of one point.
 struct Bench {
   workload::Workload workload;
-  std::optional<int> numa_node;  ///< that the deck asks for
   std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
   std::optional<Executor> meter;  ///< for rates

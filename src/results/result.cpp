@@ -119,7 +119,6 @@ void describe_device(Visitor& v, DeviceSamples& device) {
   if (v.reader() != nullptr) device = link.value_or(DeviceSamples());
   v("health", device.health, "Before, during and after the runs; null: unknown.");
   v("health_series", device.health_series, "The device during a soak.", added);
-  v("asked_numa_node", device.asked_node, "That memory.numa asks for; null: any.", added);
   v("numa_node", device.array_node, "Of the host arrays' first page; null: unknown.", added);
 }
 

@@ -200,8 +200,7 @@ struct DeviceSamples {
   std::vector<double> h2d_s, d2h_s, duplex_s, duplex_h2d_s, duplex_d2h_s;
   std::optional<HealthRecord> health;      ///< empty: not supported by the back end
   std::vector<HealthPoint> health_series;  ///< during a soak; empty: not read
-  /// NUMA node of the host that the deck asks for, and that of the arrays' first page.
-  std::optional<int> asked_node, array_node;
+  std::optional<int> array_node;           ///< NUMA node of the first page of the host arrays
 };
 
 /// Timing of each repetition on the ranks of a node in phase together.

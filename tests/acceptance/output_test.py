@@ -411,7 +411,7 @@ def replace(node, change):
 
 
 # Fields that files of earlier versions lack.
-ADDED = {"after", "array", "asked_numa_node", "blocking", "bytes", "d2h_bytes", "duplex_d2h_rate", "duplex_d2h_s",
+ADDED = {"after", "array", "blocking", "bytes", "d2h_bytes", "duplex_d2h_rate", "duplex_d2h_s",
          "duplex_h2d_rate", "duplex_h2d_s", "h2d_bytes", "health_series", "layout", "mark", "numa_node", "points", "predicted_for", "untraced"}
 
 

@@ -349,7 +349,7 @@ TEST(DeckFields, OfADeck) {
       "{title: T, workload: {kind: increment, elements: 4194304, type: float32, "
       "intensity: 1, box: none, array: none, origin: none, pitch: none}, "
       "chunks: {count: 4}, "
-      "memory: {host: pinned, transfer: staged, device_limit: none, numa: any}, "
+      "memory: {host: pinned, transfer: staged, device_limit: none}, "
       "issue: {orders: [sequential, depth_first, breadth_first], lanes: 4, "
       "mechanism: streams, sync: stream, streams: own, threads: 1}, host_work: {per_chunk: 0.001}, "
       "disturb: none, measure: {warmup: 3, repetitions: 10, precision: none, at_most: 200, "
@@ -363,7 +363,7 @@ TEST(DeckFields, OfADeck) {
                     "disturb: {operation: malloc}\n"));
   EXPECT_EQ(describe::spell(other["chunks"]), "{bytes: 1024}");
   EXPECT_EQ(describe::spell(other["memory"]),
-            "{host: registered, transfer: staged, device_limit: 4, numa: any}");
+            "{host: registered, transfer: staged, device_limit: 4}");
   const std::string required =
       "{pcie: gen4 x8, ecc: off, mig: on, processes: none, power_limit: default, numa: local, "
       "driver: >= 570.86.15}";
@@ -482,8 +482,7 @@ TEST(Identity, IsOfWhatRuns) {
   std::set<std::string> others = {same};
   for (const char* option :
        {"workload.elements=4097", "chunks.count=5", "memory.host=pageable", "issue.lanes=3",
-        "issue.orders=[sequential]", "issue.threads=2", "memory.numa=0",
-        "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
+        "issue.orders=[sequential]", "issue.threads=2", "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
     EXPECT_TRUE(others.insert(identity(loaded(text, {option}))).second) << option;
   }
 }
