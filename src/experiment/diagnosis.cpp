@@ -184,8 +184,7 @@ Found uneven_lanes(const Evidence& evidence) {
   const std::string remedy =
       evidence.listed()                   ? "; spread the tasks evenly"
       : turns && evidence.schedule.tiling ? "; set smaller workload.tile_m and tile_n"
-      : turns ? fmt::format("; set chunks.count to a multiple of {}",
-                            evidence.schedule.lanes)
+      : turns ? fmt::format("; set chunks.count to a multiple of {}", evidence.schedule.lanes)
               : "; use an order that spreads its work over the lanes evenly";
   if (evidence.host_runs_tasks() || evidence.lane_s - evidence.busiest_s <= evidence.half_s())
     return {};

@@ -120,8 +120,7 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
   }
   draft.layout = schedule::layout(deck, draft.costs, facts.free_bytes);
   for (const deck::Order order : deck.issue.orders) {
-    draft.schedules.push_back(
-        schedule::build(draft.costs, draft.layout, order, deck.issue.lanes));
+    draft.schedules.push_back(schedule::build(draft.costs, draft.layout, order, deck.issue.lanes));
     draft.lanes = std::max(draft.lanes, draft.schedules.back().lanes);
   }
   return draft;

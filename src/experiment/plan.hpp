@@ -56,7 +56,7 @@ struct Draft {
   schedule::Costs costs;
   schedule::Layout layout;
   std::vector<schedule::Schedule> schedules;  ///< one per entry of issue.orders
-  int lanes = 1;  ///< of the widest schedule
+  int lanes = 1;                              ///< of the widest schedule
 };
 
 /// Builds layout and schedules. Throws base::Error{usage} if an order cannot issue the tasks of the

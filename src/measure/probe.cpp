@@ -175,8 +175,8 @@ struct Probe {
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), with_progress({}, hooks), device());
     }
-    workload = workload::make(workload::default_space, deck, draft.costs, device_bytes,
-                              facts.repeats);
+    workload =
+        workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
     if (!workload.kernel.empty()) note("kernel", workload.kernel);
     if (!workload.blas.empty()) note("BLAS", workload.blas);
     bench.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
@@ -212,14 +212,15 @@ struct Probe {
     const experiment::Draft full = experiment::draft(deck, all_on_device);
     if (full.lanes > draft.lanes) bench.executor.emplace(full.lanes, deck::Issue(), deck.memory);
     const int cores_per_lane = device().cores_per_lane(draft.lanes);
-    device().kernels[draft.costs.kernel] = calibrate_products(meter(), full.schedules, cores_per_lane);
+    device().kernels[draft.costs.kernel] =
+        calibrate_products(meter(), full.schedules, cores_per_lane);
   }
 
   void find_kernel_rate() {
     const int cores_per_lane = device().cores_per_lane(draft.lanes);
-    device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
-        meter({.longest_kernel_s = 50e-3}), kernel_sizes(draft.layout, device_units),
-        draft.costs, cores_per_lane)};
+    device().kernels[draft.costs.kernel].roofs = {
+        calibrate_kernel(meter({.longest_kernel_s = 50e-3}),
+                         kernel_sizes(draft.layout, device_units), draft.costs, cores_per_lane)};
   }
 
   /// Measures the host rate for tiles of a product.

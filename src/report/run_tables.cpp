@@ -57,11 +57,7 @@ void add_disturbances(Blocks& blocks, const results::PointRuns& point_runs) {
 
 void add_issuing(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.title = "the host, per repetition",
-              .columns = {"order",
-                          "issue time",
-                          "per task",
-                          "capture time",
-                          "instantiation time",
+              .columns = {"order", "issue time", "per task", "capture time", "instantiation time",
                           "polls"}};
   const auto time = [](const auto& costs, auto part) {
     return costs ? format_seconds((*costs).*part) : "-";

@@ -246,8 +246,8 @@ struct Check {
 
 /// How the data are cut.
 struct Layout {
-  std::int64_t chunks = 1;  ///< per iteration; tiles of a product
-  std::int64_t slots = 1;   ///< chunks that the device holds; tiles of a product
+  std::int64_t chunks = 1;                   ///< per iteration; tiles of a product
+  std::int64_t slots = 1;                    ///< chunks that the device holds; tiles of a product
   std::optional<std::int64_t> device_limit;  ///< bytes; empty: all fits
   /// Of a product: panels that the device holds, and what is copied of them in all.
   std::int64_t a_panels = 0, b_panels = 0, loaded_bytes = 0, once_bytes = 0;

@@ -480,9 +480,9 @@ TEST(Identity, IsOfWhatRuns) {
   EXPECT_EQ(identity(loaded("chunks: {count: 4}\nworkload: {elements: 4 Ki, kind: increment}\n")),
             same);
   std::set<std::string> others = {same};
-  for (const char* option :
-       {"workload.elements=4097", "chunks.count=5", "memory.host=pageable", "issue.lanes=3",
-        "issue.orders=[sequential]", "issue.threads=2", "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
+  for (const char* option : {"workload.elements=4097", "chunks.count=5", "memory.host=pageable",
+                             "issue.lanes=3", "issue.orders=[sequential]", "issue.threads=2",
+                             "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
     EXPECT_TRUE(others.insert(identity(loaded(text, {option}))).second) << option;
   }
 }

@@ -62,8 +62,8 @@ TEST(Sweep, OfNothingIsOnePoint) {
 }
 
 TEST(Sweep, TakesThePlaceOfTheKeyItself) {
-  const auto points = points_of(
-      "chunks: {count: 7}\nsweep:\n  chunks.count: [1, 2]\n  issue.lanes: [3]\n");
+  const auto points =
+      points_of("chunks: {count: 7}\nsweep:\n  chunks.count: [1, 2]\n  issue.lanes: [3]\n");
   ASSERT_EQ(points.size(), 2u);
   EXPECT_EQ(points[1].deck.chunks.count, 2);
   EXPECT_EQ(points[1].deck.issue.lanes, 3);
