@@ -39,11 +39,9 @@ constexpr std::size_t size_of(ElementType type) {
 enum class SumType { same, int64 };
 enum class SumAxis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
-enum class Profile { uniform, ramp };
 /// Kind of host memory: page-locked at allocation; pageable; page-locked after allocation;
-/// pageable, with host threads that copy the data through a ring of page-locked slots; or managed,
-/// whose pages move between host and device.
-enum class HostMemory { pinned, pageable, registered, pageable_staged, managed };
+/// or managed, whose pages move between host and device.
+enum class HostMemory { pinned, pageable, registered, managed };
 /// Whether the arrays themselves are page-locked.
 constexpr bool page_locked(HostMemory memory) {
   return memory == HostMemory::pinned || memory == HostMemory::registered;
@@ -146,22 +144,12 @@ struct Workload {
 struct Chunks {
   std::optional<std::int64_t> count;
   std::optional<std::int64_t> bytes;  ///< maximum H2D bytes per chunk
-  Profile profile = Profile::uniform;
-  double growth = 2;   ///< ramp: size ratio of a chunk to its neighbour nearer to an end
-  double spread = 16;  ///< ramp: maximum size ratio of the largest to the smallest chunk
 };
-
-/// Instead of the number of a NUMA node: wherever the process puts memory; the node of the device;
-/// the other node with CPUs whose number is nearest.
-inline constexpr int numa_any = -1, numa_local = -2, numa_remote = -3;
 
 struct Memory {
   HostMemory host = HostMemory::pinned;
-  std::int64_t ring_slots = 32;              ///< pageable_staged: slots per direction
-  std::int64_t ring_bytes = 2 << 20;         ///< pageable_staged: size of a slot
   Transfer transfer = Transfer::staged;      ///< for all orders except the baseline
   std::optional<std::int64_t> device_limit;  ///< bytes
-  int numa = numa_any;                       ///< NUMA node of the host arrays
 };
 
 struct Issue {

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/sha256.hpp"
-#include "base/units.hpp"
 #include "deck/words.hpp"
 
 /// All sections except `workload`, `require` and `acceptance`, and the deck itself.
@@ -16,53 +14,15 @@ namespace overlap::deck {
 using namespace describe;
 
 void describe(Visitor& v, Chunks& c) {
-  v.selector("profile", c.profile, "How chunk sizes vary.");
   v("count", c.count, "Chunks per iteration.", optional(count(1, most_chunks)),
     defaults_to("`4`; pipeline, dgemm, custom: `1`"));
   v("bytes", c.bytes, "Maximum host-to-device bytes per chunk; instead of `count`.",
     optional(bytes(1)), defaults_to("not set"));
-  if (c.profile != Profile::ramp) return;
-  v("growth", c.growth,
-    "Size ratio of neighbouring chunks: they grow from both ends to the middle.",
-    number("a number from 1.01 to 100", 1.01, 100));
-  v("spread", c.spread, "Maximum ratio of the largest chunk to the smallest.",
-    number("a number from 1 to 1000000", 1, 1e6));
-}
-
-namespace {
-
-constexpr std::array<const char*, 3> numa_words = {"any", "local", "remote"};
-
-constexpr Spelling<int> numa_codec = {
-    .values =
-        [] {
-          const Json names = {{"enum", numa_words}};
-          return Values{.allowed = "any, local, remote or the number of a NUMA node",
-                        .schema = {{"oneOf", {count(0, most_numa_node).values().schema, names}}},
-                        .words = {numa_words.begin(), numa_words.end()}};
-        },
-    .from = [](const std::string& text) -> std::optional<int> {
-      const auto word = std::ranges::find(numa_words, text);
-      if (word != numa_words.end()) return numa_any - static_cast<int>(word - numa_words.begin());
-      const auto node = base::parse_count(text);
-      return node && *node <= most_numa_node ? std::optional(static_cast<int>(*node))
-                                             : std::nullopt;
-    },
-    .write = [](const int& node) -> Json {
-      return node >= 0 ? Json(node) : Json(spell_numa(node));
-    }};
-
-}  // namespace
-
-std::string spell_numa(int node) {
-  if (node >= 0) return std::to_string(node);
-  return numa_words[static_cast<std::size_t>(numa_any - node)];
 }
 
 void describe(Visitor& v, Memory& m) {
-  v.selector("host", m.host,
-             "Host memory: page-locked at allocation, pageable, page-locked after allocation, "
-             "pageable with copies through a ring of page-locked slots, or managed.");
+  v("host", m.host,
+    "Host memory: page-locked at allocation, pageable, page-locked after allocation, or managed.");
   if (v.reader() != nullptr) m.transfer = copying_transfer(m.host);
   v("transfer", m.transfer,
     "Kernels access copies in device memory, or host memory directly; pages of managed memory are "
@@ -71,13 +31,6 @@ void describe(Visitor& v, Memory& m) {
   v("device_limit", m.device_limit,
     "Maximum device memory to use; if the data need more, chunks share slots.",
     or_word("none", bytes(1)));
-  v("numa", m.numa,
-    "NUMA node of the host arrays; any: wherever the process puts memory, local: that of the "
-    "device, remote: the other node with CPUs whose number is nearest, or a number.",
-    numa_codec);
-  if (m.host != HostMemory::pageable_staged) return;
-  v("ring_slots", m.ring_slots, "Slots per direction.", count(2, 1024));
-  v("ring_bytes", m.ring_bytes, "Size of a slot.", bytes(4096, std::int64_t{64} << 30));
 }
 
 namespace {
@@ -207,11 +160,8 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       custom ? ", whose tasks define the copies" : ", which is split by tile_m and tile_n";
   const std::string box = deck.workload.box ? "workload.box" : "workload.pitch";
   const bool section = deck.workload.box || deck.workload.pitch;
-  const bool ramp = deck.chunks.profile != Profile::uniform;
   const bool zero_copy = deck.memory.transfer == Transfer::zero_copy;
-  const bool ring = deck.memory.host == HostMemory::pageable_staged;
   const bool managed = deck.memory.host == HostMemory::managed;
-  const bool special_memory = ring || managed;
   const bool locked = page_locked(deck.memory.host);
   const std::string arrays = "pinned, pageable, registered";
   const bool pages =
@@ -219,7 +169,6 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const bool graph = deck.issue.mechanism == Mechanism::graph;
   const bool portable = deck.issue.mechanism == Mechanism::portable;
   const bool other_streams = deck.issue.streams != Streams::own;
-  const bool automatic = deck.issue.has(Order::automatic);
   const bool threads = deck.issue.threads > 1;
   const std::string listed = ", whose tasks are listed";
   const std::string kinds = "workload.kind";
@@ -227,7 +176,6 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   return {
       {uncut && deck.chunks.bytes, "chunks.bytes", "no such key", kinds, pieces},
       {uncut && deck.chunks.count != 1, "chunks.count", "1", kinds, pieces},
-      {uncut && ramp, "chunks.profile", "uniform", kinds, pieces},
       {pages != managed, "memory.transfer",
        managed  ? "prefetch, on_demand"
        : locked ? "staged, zero_copy"
@@ -236,36 +184,29 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {zero_copy && !locked, "memory.transfer", "staged", "memory.host"},
       {zero_copy && section, "memory.transfer", "staged", box},
       {zero_copy && uncut, "memory.transfer", "staged", kinds},
-      {special_memory && section, "memory.host", arrays, box},
-      {special_memory && uncut, "memory.host", arrays, kinds},
-      {managed && automatic, "memory.host", arrays, "issue.orders"},
+      {managed && section, "memory.host", arrays, box},
+      {managed && uncut, "memory.host", arrays, kinds},
       {managed && deck.workload.intensity.balance > 0, "workload.intensity", "a number of repeats",
        "memory.host", ", whose pages move once"},
       {managed && deck.memory.device_limit, "memory.device_limit", "none", "memory.host"},
       {managed && measure.verify == Verify::ends, "measure.verify", "every", "memory.host"},
-      {managed && deck.memory.numa != numa_any, "memory.numa", "any", "memory.host",
-       ", whose pages move"},
       {custom && deck.memory.device_limit, "memory.device_limit", "none", kinds,
        ", whose data stay on the device"},
       {(graph || portable) && other_streams, "issue.streams", "own", "issue.mechanism"},
       {portable && deck.issue.sync != Sync::stream, "issue.sync", "stream", "issue.mechanism"},
-      {portable && (special_memory || deck.memory.host == HostMemory::registered), "memory.host",
+      {portable && (managed || deck.memory.host == HostMemory::registered), "memory.host",
        "pinned, pageable", "issue.mechanism"},
-      {graph && !locked, "issue.mechanism", special_memory ? "streams" : "streams, portable",
+      {graph && !locked, "issue.mechanism", managed ? "streams" : "streams, portable",
        "memory.host"},
       {threads && uncut, "issue.threads", "1", kinds,
        custom ? listed : ", whose library is called by one thread"},
-      {threads && automatic, "issue.threads", "1", "issue.orders"},
       {threads && graph, "issue.threads", "1", "issue.mechanism", ", issued as a whole"},
-      {threads && ring, "issue.threads", "1", "memory.host", ", whose ring one thread serves"},
       {threads && deck.issue.streams == Streams::legacy_default, "issue.threads", "1",
        "issue.streams", ", the one stream of all threads"},
       {threads && deck.disturb, "disturb", "none", "issue.threads"},
       {deck.issue.threads > deck.issue.lanes, "issue.threads",
        fmt::format("at most {}", deck.issue.lanes), "issue.lanes"},
       {custom && deck.host_work, "host_work", "none", kinds, listed},
-      {automatic && deck.host_work, "host_work", "none", "issue.orders",
-       ": auto chooses the chunks"},
       {custom && deck.disturb, "disturb", "none", kinds, listed},
       {graph && deck.disturb, "disturb", "none", "issue.mechanism", ", issued as a whole"},
       {portable && deck.disturb, "disturb", "none", "issue.mechanism",

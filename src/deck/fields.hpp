@@ -44,11 +44,6 @@ inline constexpr int most_devices = 1024;  ///< of a node
 /// Of all orders of a deck together: planned, predicted and written as JSON they take about 1 GB.
 inline constexpr std::int64_t most_tasks = std::int64_t{1} << 19;
 
-inline constexpr int most_numa_node = 1023;  ///< of Linux
-
-/// A value of `memory.numa`, as decks spell it.
-std::string spell_numa(int node);
-
 /// A duration of work: seconds, above 0.
 describe::Real duration();
 

@@ -20,7 +20,6 @@ enum class Order {
   four_way,
   four_plus,
   custom,
-  automatic,  ///< the fastest combination of order, chunks, lanes and transfer
 };
 
 struct OrderRow {
@@ -55,13 +54,10 @@ inline constexpr auto orders = std::to_array<OrderRow>({
      false, true, false, true},
     {Order::custom, "custom", "the tasks of a custom workload as the deck lists them",  //
      false, false, true, false},
-    {Order::automatic, "auto",
-     "the fastest order, chunks, lanes and transfer, by the model and by trial runs", true, false,
-     false, false},
 });
 
 constexpr const OrderRow& row_of(Order order) { return orders[static_cast<std::size_t>(order)]; }
 
-static_assert(base::in_sequence(orders, Order::automatic), "one row for each order");
+static_assert(base::in_sequence(orders, Order::custom), "one row for each order");
 
 }  // namespace overlap::deck

@@ -38,9 +38,8 @@ constexpr auto words_of(SumAxis) { return in_order<SumAxis>("rows", "columns"); 
 constexpr auto words_of(RowsumKernel) {
   return in_order<RowsumKernel>("auto", "thread_per_row", "team_per_row");
 }
-constexpr auto words_of(Profile) { return in_order<Profile>("uniform", "ramp"); }
 constexpr auto words_of(HostMemory) {
-  return in_order<HostMemory>("pinned", "pageable", "registered", "pageable_staged", "managed");
+  return in_order<HostMemory>("pinned", "pageable", "registered", "managed");
 }
 constexpr auto words_of(Transfer) {
   return in_order<Transfer>("staged", "zero_copy", "prefetch", "on_demand");

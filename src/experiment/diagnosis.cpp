@@ -82,10 +82,8 @@ struct Evidence {
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
   /// Whether the deck lists the tasks, instead of cutting chunks.
   bool listed() const { return !schedule.names.empty(); }
-  bool is_auto() const { return run.order == deck::Order::automatic; }
   /// What helps if there are too many chunks, or too few of them for this order.
   const char* remedy(bool too_many) const {
-    if (is_auto()) return "";  // it chose both
     if (listed()) return too_many ? "; list fewer, larger tasks" : "; list another order";
     if (schedule.tiling) {
       return too_many ? "; set larger workload.tile_m and tile_n"
@@ -195,21 +193,6 @@ Found pageable_memory(const Evidence& evidence) {
                {{"gb_per_s", rate}});
 }
 
-/// The slots are filled and drained in the order of issue, by threads that memory may slow.
-Found staging_ring(const Evidence& evidence) {
-  if (!evidence.beyond_schedule || !evidence.run.staging) return {};
-  const auto& [fill_s, drain_s, threads] = *evidence.run.staging;
-  const double part = std::min(1.0, (fill_s + drain_s) / evidence.time_s);
-  constexpr double much = 0.3;  // breadth first, which waits most: 0.53 (H200)
-  if (part < much) return {};
-  const bool turns = deck::row_of(evidence.run.order).lanes;
-  return found(fmt::format("staging ring: its {} {} {:.0f} % of the time, and lanes wait until "
-                           "their slots are filled; {}set memory.host: pinned if the arrays fit",
-                           base::counted(threads, "thread"), threads == 1 ? "copies" : "copy",
-                           100 * part, turns ? "use the order by_engine, or " : ""),
-               {{"part_of_time", part}, {"threads", threads}});
-}
-
 Found launch_blocking(const Evidence& evidence) {
   const auto& setting = evidence.conditions.launch_blocking;
   if (!evidence.beyond_schedule || !evidence.gpu() || !setting || setting->value != 1) return {};
@@ -231,11 +214,9 @@ Found blocking_tasks(const Evidence& evidence) {
 Found uneven_lanes(const Evidence& evidence) {
   const bool turns = deck::row_of(evidence.run.order).lanes;  // chunks go to the lanes in turn
   const std::string remedy =
-      evidence.is_auto()                  ? ""
-      : evidence.listed()                 ? "; spread the tasks evenly"
+      evidence.listed()                   ? "; spread the tasks evenly"
       : turns && evidence.schedule.tiling ? "; set smaller workload.tile_m and tile_n"
-      : turns ? fmt::format("; set chunks.count to a multiple of {}, all of one size",
-                            evidence.schedule.lanes)
+      : turns ? fmt::format("; set chunks.count to a multiple of {}", evidence.schedule.lanes)
               : "; use an order that spreads its work over the lanes evenly";
   if (evidence.host_runs_tasks() || evidence.lane_s - evidence.busiest_s <= evidence.half_s())
     return {};
@@ -247,7 +228,7 @@ Found uneven_lanes(const Evidence& evidence) {
 
 Found few_lanes(const Evidence& evidence) {
   const int lanes = evidence.schedule.lanes;
-  if (lanes >= evidence.wanted_lanes || evidence.is_auto() || evidence.host_runs_tasks()) return {};
+  if (lanes >= evidence.wanted_lanes || evidence.host_runs_tasks()) return {};
   const std::string pieces =
       evidence.listed() ? "the tasks of a list" : base::counted(evidence.schedule.chunks, "chunk");
   const std::string remedy =
@@ -459,7 +440,6 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"few_cores", When::always, few_cores},
     {"kernel_bound", When::always, kernel_bound},
     {"pageable_memory", When::not_good, pageable_memory},
-    {"staging_ring", When::hides, staging_ring},
     {"launch_blocking", When::hides, launch_blocking},
     {"tool_loaded", When::hides, tool_loaded},
     {"blocking_tasks", When::hides, blocking_tasks},

@@ -116,9 +116,6 @@ results::Layout layout_of(const deck::Deck& deck, const schedule::Layout& layout
     result.slots = tiles.slots[2];
     result.loaded_bytes = static_cast<std::int64_t>(tiles.loaded_bytes);
     result.once_bytes = static_cast<std::int64_t>(schedule::size_of(w.type)) * w.k * (w.m + w.n);
-  } else if (deck.chunks.profile == deck::Profile::ramp) {
-    result.first_units = layout.borders[1];
-    result.largest_units = layout.largest_chunk_units;
   }
   return result;
 }
@@ -133,8 +130,8 @@ results::Point point_of(const deck::Point& point) {
   return result;
 }
 
-/// The keys of a deck. A sweep of a selector, such as chunks.profile, has points with more keys
-/// than others; keys that only some of them take would make the deck invalid.
+/// The keys of a deck. A sweep of measure.duration has points with more keys than others; keys that
+/// only some of them take would make the deck invalid.
 Json keys_of(const std::vector<deck::Point>& points, const results::Result& result) {
   Json keys = deck::resolved(points.front().deck);
   if (!result.sweeps()) return keys;

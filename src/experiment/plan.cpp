@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
+#include "model/balance.hpp"
 #include "model/predict.hpp"
 #include "model/spread.hpp"
 #include "schedule/hazard.hpp"
@@ -31,16 +32,6 @@ void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, de
       fmt::format("workload.tasks[{}]", schedule.tasks[hazards.front().task].number), why);
 }
 
-/// Description of a candidate.
-std::string candidate_text(const model::Candidate& c) {
-  return fmt::format(
-      "{} with {} on {}{}{}{}", deck::to_string(c.order), base::counted(c.chunks, "chunk"),
-      base::counted(c.lanes, "lane"),
-      c.profile == deck::Profile::ramp ? fmt::format(", a ramp of spread {}", c.spread) : "",
-      c.transfer == deck::Transfer::zero_copy ? ", zero copy" : "",
-      c.mechanism == deck::Mechanism::graph ? ", as a graph" : "");
-}
-
 }  // namespace
 
 Facts facts_of(const deck::Deck& deck) {
@@ -59,11 +50,6 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
   size_copies(facts, deck, device);
   if (deck.workload.kind == deck::WorkloadKind::dgemm && deck.issue.has(deck::Order::four_way)) {
     share_with_host(facts, deck, device.host.flops_per_s, device.queues == model::Queues::worker);
-  }
-  if (deck.issue.has(deck::Order::automatic)) {
-    const auto found = candidates(deck, facts);
-    facts.automatic = found.front();
-    facts.notes.emplace_back("auto", why(found));
   }
   return facts;
 }
@@ -133,15 +119,9 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
     draft.costs.host_flops_per_s = facts.host_share->flops_per_s;
   }
   draft.layout = schedule::layout(deck, draft.costs, facts.free_bytes);
-  for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
-    const deck::Order order = deck.issue.orders[i];
-    auto& schedule = draft.schedules.emplace_back();
-    if (order != deck::Order::automatic) {
-      schedule = schedule::build(draft.costs, draft.layout, order, deck.issue.lanes);
-    } else if (facts.automatic) {
-      schedule = model::build(deck, draft.costs, *facts.automatic, facts.free_bytes);
-    }
-    if (schedule) draft.lanes = std::max(draft.lanes, schedule->lanes);
+  for (const deck::Order order : deck.issue.orders) {
+    draft.schedules.push_back(schedule::build(draft.costs, draft.layout, order, deck.issue.lanes));
+    draft.lanes = std::max(draft.lanes, draft.schedules.back().lanes);
   }
   return draft;
 }
@@ -153,14 +133,11 @@ Plan plan(const deck::Point& point, const Facts& facts) {
   plan.host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations;
   plan.lanes = draft.lanes;
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
-    if (!draft.schedules[i]) {
-      throw deck::error_at_order(deck, i, "needs a device; allowed: with --device");
-    }
-    require_safe(deck, *draft.schedules[i], deck.issue.orders[i]);
+    require_safe(deck, draft.schedules[i], deck.issue.orders[i]);
     Case planned;
     planned.order = deck.issue.orders[i];
     planned.device = facts.device_name;
-    schedule::Schedule schedule = *draft.schedules[i];
+    schedule::Schedule schedule = draft.schedules[i];
     schedule.instances = plan.lanes;
     set_schedule(planned, std::move(schedule));
     plan.cases.push_back(planned);
@@ -228,7 +205,7 @@ void check(const deck::Point& point, const model::Device* device) {
   if (deck.workload.kind == deck::WorkloadKind::custom) {
     const Draft listed = draft(deck, facts);
     for (std::size_t i = 0; i < listed.schedules.size(); ++i) {
-      require_safe(deck, *listed.schedules[i], deck.issue.orders[i]);
+      require_safe(deck, listed.schedules[i], deck.issue.orders[i]);
     }
     return;
   }
@@ -263,52 +240,10 @@ Plan predictions(const deck::Point& point, const std::vector<model::Device>& dev
     std::ranges::move(next.cases, std::back_inserter(plan.cases));
     std::ranges::move(next.notes, std::back_inserter(plan.notes));
   }
-  const auto add = [&](const char* key, auto value, auto substitute) {
-    plan.notes.emplace_back(key, fmt::format("{}: predicted as {}", deck::to_string(value),
-                                             deck::to_string(substitute)));
-  };
   if (point.deck.issue.mechanism == deck::Mechanism::graph) {
-    add("issue.mechanism", deck::Mechanism::graph, deck::Mechanism::streams);
-  }
-  if (point.deck.memory.host == deck::HostMemory::pageable_staged) {
-    add("memory.host", point.deck.memory.host, deck::HostMemory::pinned);
+    plan.notes.emplace_back("issue.mechanism", "graph: predicted as streams");
   }
   return plan;
-}
-
-std::vector<model::Candidate> candidates(const deck::Deck& deck, const Facts& facts) {
-  const Draft draft = experiment::draft(deck, facts);
-  return model::search(deck, draft.costs, *facts.device, facts.free_bytes, draft.lanes);
-}
-
-std::string why(const std::vector<Tried>& tried) {
-  const auto& [best, best_s] = tried.front();
-  std::string text =
-      fmt::format("{}, fastest of {} tried: {}, predicted {}", candidate_text(best), tried.size(),
-                  format_seconds(best_s), format_seconds(best.predicted_s));
-  if (tried.size() > 1) {
-    text += fmt::format("; next: {}, {:+.1f} %", candidate_text(tried[1].first),
-                        100 * (tried[1].second / best_s - 1));
-  }
-  return text;
-}
-
-std::string why(const std::vector<model::Candidate>& candidates) {
-  const model::Candidate& best = candidates.front();
-  const auto percent = [&](double seconds) {
-    return best.predicted_s > 0 ? 100 * seconds / best.predicted_s : 0;
-  };
-  std::string text =
-      fmt::format("{}, predicted {}, of which {} is busy {:.0f} %", candidate_text(best),
-                  format_seconds(best.predicted_s), best.busiest, percent(best.busy_s));
-  const auto next = std::find_if(candidates.begin(), candidates.end(), [&](const auto& c) {
-    return c.order != best.order && c.order != deck::Order::sequential;
-  });
-  if (next != candidates.end()) {
-    text += fmt::format("; next order: {}, {:+.1f} %", candidate_text(*next),
-                        percent(next->predicted_s - best.predicted_s));
-  }
-  return text;
 }
 
 }  // namespace overlap::experiment

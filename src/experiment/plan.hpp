@@ -4,14 +4,12 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/interrupt.hpp"
 #include "deck/deck.hpp"
 #include "experiment/run.hpp"
 #include "model/device.hpp"
-#include "model/search.hpp"
 #include "schedule/build.hpp"
 
 /// From a deck and facts to the cases to run: pure, without Kokkos and devices.
@@ -35,7 +33,6 @@ struct Facts {
   std::int64_t repeats = 1;        ///< of the arithmetic
   std::optional<Balance> balance;  ///< measurement of a balanced intensity
   std::optional<HostShare> host_share;
-  std::optional<model::Candidate> automatic;  ///< the choice of `auto`
   Notes notes;
 };
 
@@ -58,9 +55,8 @@ void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& devi
 struct Draft {
   schedule::Costs costs;
   schedule::Layout layout;
-  /// One per entry of issue.orders; empty for `auto` until the facts contain its choice.
-  std::vector<std::optional<schedule::Schedule>> schedules;
-  int lanes = 1;  ///< of the widest schedule
+  std::vector<schedule::Schedule> schedules;  ///< one per entry of issue.orders
+  int lanes = 1;                              ///< of the widest schedule
 };
 
 /// Builds layout and schedules. Throws base::Error{usage} if an order cannot issue the tasks of the
@@ -83,7 +79,7 @@ void predict(Case& planned, const model::Device& device,
              const std::function<void()>& step = base::check_interrupt);
 
 /// The cases of a deck, proved free of hazards, with predictions if the facts contain a device.
-/// Throws base::Error{usage} if a custom list has hazards or `auto` has no choice, and as draft().
+/// Throws base::Error{usage} if a custom list has hazards, and as draft().
 Plan plan(const deck::Point& point, const Facts& facts);
 
 /// Checks what can be checked without facts: throws errors that plan() would throw with any facts,
@@ -92,15 +88,5 @@ void check(const deck::Point& point, const model::Device* device);
 
 /// One plan with the predictions for several devices.
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices);
-
-/// The candidates for `auto`, best prediction first. Precondition: the facts contain a device.
-std::vector<model::Candidate> candidates(const deck::Deck& deck, const Facts& facts);
-
-/// A measured candidate with its median time, seconds.
-using Tried = std::pair<model::Candidate, double>;
-
-/// Explains why `auto` chose the first one: by prediction or by measurement.
-std::string why(const std::vector<model::Candidate>& candidates);
-std::string why(const std::vector<Tried>& tried);
 
 }  // namespace overlap::experiment

@@ -46,14 +46,6 @@ void add(std::vector<SoakBin>& bins, double duration_s, double at_s, double seco
   last.max_s = std::max(last.max_s, seconds);
 }
 
-void add(std::optional<StagingCosts>& mean, const StagingCosts& costs, std::int64_t repetitions) {
-  if (!mean) mean.emplace();
-  const auto n = static_cast<double>(repetitions);
-  mean->fill_s += (costs.fill_s - mean->fill_s) / n;
-  mean->drain_s += (costs.drain_s - mean->drain_s) / n;
-  mean->threads = costs.threads;
-}
-
 void set_schedule(Case& planned, schedule::Schedule schedule) {
   const schedule::Traffic traffic = schedule::traffic(schedule);
   planned.tasks = static_cast<std::int64_t>(schedule.tasks.size());
@@ -64,7 +56,6 @@ void set_schedule(Case& planned, schedule::Schedule schedule) {
   planned.d2h_bytes = static_cast<std::int64_t>(traffic.d2h);
   planned.transfer = schedule.transfer;
   planned.mechanism = schedule.mechanism;
-  planned.resolved_order = schedule.order;
   planned.product.reset();
   if (const double flops = product_flops(schedule); flops > 0) {
     planned.product = results::Product{.flops = flops, .host_tiles = host_tiles(schedule)};

@@ -22,7 +22,6 @@ using results::HealthPoint;
 using results::HealthRecord;
 using results::name;
 using results::pointers;
-using results::StagingCosts;
 using results::ThrottledTime;
 using results::Verdict;
 using results::WrongData;
@@ -60,9 +59,6 @@ inline constexpr int most_soak_bins = 512;
 /// Adds a repetition that started at `at_s` and took `seconds` to the bins of a soak of
 /// `duration_s`.
 void add(std::vector<SoakBin>& bins, double duration_s, double at_s, double seconds);
-
-/// Includes the work in one repetition in the mean over `repetitions`, of which it is the last.
-void add(std::optional<StagingCosts>& mean, const StagingCosts& costs, std::int64_t repetitions);
 
 /// One order of a deck, with or without disturbance or host work, to be measured or predicted.
 struct Case : results::Run {

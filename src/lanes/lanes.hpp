@@ -83,9 +83,6 @@ class Lanes {
   /// Cost of creating the graph of the bound schedule; empty: no graph.
   virtual std::optional<experiment::GraphCosts> graph_costs() const { return std::nullopt; }
 
-  /// Work of the staging threads since bind(); empty: no staging ring.
-  virtual std::optional<experiment::StagingCosts> staging_costs() const { return std::nullopt; }
-
   /// Enables or disables timing of tasks from the next bind() on. Returns the source of the times,
   /// for the report; empty: these lanes cannot time tasks.
   virtual std::string trace(bool /*on*/) { return {}; }

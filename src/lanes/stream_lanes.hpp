@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +10,6 @@
 #include "lanes/disturber.hpp"
 #include "lanes/graphs.hpp"
 #include "lanes/lanes.hpp"
-#include "lanes/staging_ring.hpp"
 #include "lanes/stream_trace.hpp"
 
 namespace overlap::lanes {
@@ -34,9 +32,6 @@ class StreamLanes final : public Lanes {
     Api::synchronize_device();
     last_tasks_.resize(streams_.size());
     while (done_.size() < streams_.size()) done_.push_back(Api::make_event(Api::untimed));
-    if (memory.host == deck::HostMemory::pageable_staged) {
-      ring_ = std::make_unique<StagingRing<Api>>(memory.ring_slots, memory.ring_bytes);
-    }
   }
 
   workload::InstanceRef instance(int lane) const override {
@@ -48,7 +43,6 @@ class StreamLanes final : public Lanes {
     workload_ = &workload;
     bind_events();
     polls_ = 0;
-    if (ring_) ring_->begin_run();
     if (disturber_) {
       disturber_->clear();
     } else if (std::ranges::count(schedule.tasks, schedule::Stage::disturbance,
@@ -84,10 +78,6 @@ class StreamLanes final : public Lanes {
     return graph_ != nullptr ? std::optional(graph_->costs) : std::nullopt;
   }
 
-  std::optional<experiment::StagingCosts> staging_costs() const override {
-    return ring_ ? std::optional(ring_->costs()) : std::nullopt;
-  }
-
   void issue(schedule::TaskId id) override {
     const schedule::Task& task = schedule_->tasks[id];
     const auto lane = static_cast<std::size_t>(task.lane);
@@ -96,11 +86,7 @@ class StreamLanes final : public Lanes {
       const auto stream = streams_[lane];
       for (const schedule::TaskId other : task.after) Api::wait(stream, *task_events_[other], 0);
       trace_.begin(id, stream);
-      if (ring_ && schedule::is_copy(task.stage)) {
-        stage(stream, task);
-      } else {
-        perform(instances_[lane], *workload_, *schedule_, task);
-      }
+      perform(instances_[lane], *workload_, *schedule_, task);
       trace_.end(id, stream);
       if (task_events_[id] != nullptr) Api::record(*task_events_[id], stream);
     } catch (const std::exception& error) {
@@ -124,7 +110,6 @@ class StreamLanes final : public Lanes {
       const std::string context = "the lane stopped at this task or an earlier one: ";
       throw DeviceLost(lane_error(*schedule_, *last, context + error.what()));
     }
-    if (ring_) ring_->finish(stream);
     last.reset();
   }
 
@@ -157,16 +142,6 @@ class StreamLanes final : public Lanes {
         task_events_[other] = &events_[used++];
       }
     }
-  }
-
-  /// Enqueues a copy through the staging ring.
-  void stage(typename Api::Stream stream, const schedule::Task& task) {
-    const auto array = static_cast<std::size_t>(schedule::uses(*schedule_, task).front().array);
-    const std::size_t host_offset = schedule::host_region(*schedule_, task).begin;
-    const std::size_t device_offset = schedule::device_offset(*schedule_, task);
-    ring_->copy(stream, workload_->host[array].data() + host_offset,
-                workload_->device[array].data() + device_offset, task.bytes,
-                task.stage == schedule::Stage::h2d);
   }
 
   void synchronize(typename Api::Stream stream, const typename Api::Event& done) {
@@ -202,7 +177,6 @@ class StreamLanes final : public Lanes {
   std::vector<std::optional<schedule::TaskId>>
       last_tasks_;         ///< last task issued to each lane since its last wait
   bool launched_ = false;  ///< the graph, in the stream of lane 0
-  std::unique_ptr<StagingRing<Api>> ring_;
   std::optional<Disturber<Api>> disturber_;
   deck::Sync sync_;
   std::atomic<std::int64_t> polls_ = 0;

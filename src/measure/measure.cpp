@@ -11,7 +11,6 @@
 #include "lanes/range.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
-#include "measure/numa.hpp"
 #include "measure/session.hpp"
 
 namespace overlap::measure {
@@ -21,7 +20,6 @@ namespace {
 struct Sample {
   double at_s = 0;  ///< start since the first scored run
   Elapsed elapsed;
-  std::optional<experiment::StagingCosts> staging;
 };
 
 /// Adds a sample to its run; in a soak thinned, so that memory stays bounded.
@@ -43,7 +41,6 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
   run.polls += sample.elapsed.polls;
   run.cpu_s += sample.elapsed.cpu_s;
   run.wanted_s += sample.elapsed.wanted_s;
-  if (sample.staging) experiment::add(run.staging, *sample.staging, run.repetitions);
 }
 
 void verify(experiment::Run& run, const Executor& executor, const workload::Workload& workload,
@@ -255,7 +252,6 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   experiment::Samples samples = run_rounds(executor, runs, workload, deck.measure, hooks, criteria,
                                            session.monitor, after_round);
   link.reset();
-  samples.device.asked_node = bench.numa_node;
   if (!workload.host.empty()) samples.device.array_node = node_of(workload.host.front().data());
   if (by_round) {
     samples.rates_s = rates_s;
@@ -346,7 +342,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
       if (run.host_work) executor.host_worker()->begin(repetition);
     }
     const bool scored = round >= options.warmup;
-    Sample sample{.at_s = progress.elapsed_s(), .elapsed = {}, .staging = {}};
+    Sample sample{.at_s = progress.elapsed_s(), .elapsed = {}};
     {
       const lanes::Range range(deck::to_string(run.order).data(), round);
       sample.elapsed = executor.run(run.schedule, workload, [&] {
@@ -356,7 +352,6 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
       if (scored) watch.end(sample.elapsed.complete_s);
     }
     hooks.after(scored);
-    sample.staging = executor.lanes().staging_costs();
     run.graph = executor.lanes().graph_costs();
     if (verified) verify(run, executor, workload, repetition, samples);
     return sample;

@@ -97,7 +97,7 @@ class RateMeter {
 
   Executor& executor_;
   const workload::Workload& workload_;
-  schedule::Schedule schedule_;
+  schedule::Schedule schedule_, copies_;
   std::vector<Row> rows_;
   Marginal kernel_alone_, kernel_during_copies_;  ///< of the same kernels, longer than the copies
   int copy_count_ = 0;                            ///< of the latter; 0: not measured

@@ -94,7 +94,7 @@ void Marginal::add_sample(Executor& executor, const workload::Workload& workload
     const double first_s = run_s(shorter_);
     is_long_ = first_s > long_s;
     if (build_) {
-      constexpr double enough_s = 2e-3;
+      constexpr double enough_s = 10e-3;
       constexpr double most = 32;
       many_ = 1 + std::ceil(std::clamp(enough_s / std::max(first_s, 1e-9), 1.0, most));
       if (!is_long_) longer_ = build_(static_cast<int>(many_));

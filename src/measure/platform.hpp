@@ -90,6 +90,9 @@ Monitor monitor_of(const base::DeviceInfo& device);
 /// Empty: unknown.
 std::optional<int> numa_node_of(const std::string& pci_bus_id);
 
+/// The NUMA node of the page of an address; empty: unknown.
+std::optional<int> node_of(const void* memory);
+
 /// A monitor that reads the PCIe link alone. `devices` has one folder per PCI address.
 Monitor sysfs_monitor(const std::string& pci_bus_id,
                       const std::string& devices = "/sys/bus/pci/devices");

@@ -152,8 +152,7 @@ std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes, bool mapp
   Api::take_last_error();  // no later check must report it
   throw base::Error(base::ExitCode::precondition,
                     "cannot page-lock " + base::format_bytes(bytes) +
-                        " of host memory: " + OVERLAP_GPU(GetErrorString)(code) +
-                        " (with memory.host: pageable_staged a ring of slots is enough)");
+                        " of host memory: " + OVERLAP_GPU(GetErrorString)(code));
 }
 
 }  // namespace overlap::measure

@@ -1,3 +1,7 @@
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -23,6 +27,13 @@ std::optional<double> number_in(std::string pci_bus_id, const std::string& devic
 std::optional<int> numa_node_of(const std::string& pci_bus_id) {
   const auto node = number_in(pci_bus_id, "/sys/bus/pci/devices", "numa_node");
   return node ? std::optional(static_cast<int>(*node)) : std::nullopt;
+}
+
+std::optional<int> node_of(const void* memory) {
+  int node = 0;  // libnuma would be a further dependency for one call
+  const bool succeeded = memory != nullptr && syscall(SYS_get_mempolicy, &node, nullptr, 0, memory,
+                                                      MPOL_F_NODE | MPOL_F_ADDR) == 0;
+  return succeeded ? std::optional(node) : std::nullopt;
 }
 
 Monitor sysfs_monitor(const std::string& pci_bus_id, const std::string& devices) {

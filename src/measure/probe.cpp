@@ -7,13 +7,10 @@
 
 #include "base/units.hpp"
 #include "deck/fields.hpp"
-#include "deck/words.hpp"
 #include "lanes/api.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
-#include "measure/numa.hpp"
 #include "measure/session.hpp"
-#include "model/predict.hpp"
 #include "model/spread.hpp"
 
 namespace overlap::measure {
@@ -22,27 +19,18 @@ namespace {
 using experiment::Draft;
 using experiment::Facts;
 
-/// Units that device arrays must hold for all orders; `auto` may use all that fit.
-std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
-  const auto& [costs, layout, schedules, lanes] = draft;
-  if (!layout.out_of_core) return costs.units;
-  if (!deck.issue.has(deck::Order::automatic)) return layout.slots * layout.largest_chunk_units;
-  std::size_t unit_bytes = 0;
-  for (const schedule::Array& array : costs.arrays) unit_bytes += array.unit_bytes;
-  return std::min(costs.units, layout.device_limit / static_cast<std::int64_t>(unit_bytes));
+/// Units that device arrays must hold for all orders.
+std::int64_t most_device_units(const Draft& draft) {
+  const auto& layout = draft.layout;
+  return layout.out_of_core ? layout.slots * layout.largest_chunk_units : draft.costs.units;
 }
 
 /// Kernel sizes to measure: the chunks of the deck, all that device arrays hold, which shows how
-/// much of the device a chunk leaves free, sizes in between, and few units, for the start cost; for
-/// `auto` all sizes.
-std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::Layout& layout,
-                                       std::int64_t device_units) {
-  const bool automatic = deck.issue.has(deck::Order::automatic);
-  const std::int64_t smallest = automatic ? std::min<std::int64_t>(1024, layout.borders[1])
-                                          : layout.borders[1];  // of a ramp the first chunk
-  std::set<std::int64_t> sizes = {device_units, layout.largest_chunk_units, smallest,
-                                  std::max<std::int64_t>(1, smallest / 4)};
-  for (std::int64_t units = device_units; units > smallest; units /= 4) sizes.insert(units);
+/// much of the device a chunk leaves free, sizes in between, and few units, for the start cost.
+std::vector<std::int64_t> kernel_sizes(const schedule::Layout& layout, std::int64_t device_units) {
+  const std::int64_t chunk = layout.largest_chunk_units;
+  std::set<std::int64_t> sizes = {device_units, chunk, std::max<std::int64_t>(1, chunk / 4)};
+  for (std::int64_t units = device_units; units > chunk; units /= 4) sizes.insert(units);
   return {sizes.begin(), sizes.end()};
 }
 
@@ -108,7 +96,7 @@ struct Probe {
     allocate();
     if (!on_gpu() && !bench.executor->lanes().trace(false).empty()) {
       note("workers",
-           fmt::format("one per lane, for up to {} on {}", base::counted(most_lanes(), "lane"),
+           fmt::format("one per lane, for up to {} on {}", base::counted(draft.lanes, "lane"),
                        base::counted(cores(), "core")));
     }
     if (custom()) find_steps();
@@ -120,16 +108,10 @@ struct Probe {
     } else if (model == nullptr && !custom()) {
       find_kernel_rate();
     }
-    if (deck.issue.has(deck::Order::automatic)) find_automatic();
     return std::move(facts);
   }
 
   static int cores() { return lanes::max_concurrent_lanes(workload::default_space); }
-  /// Lanes of the widest order, among them those that `auto` may choose: on a host one per core.
-  int most_lanes() const {
-    if (!deck.issue.has(deck::Order::automatic)) return draft.lanes;
-    return std::max({draft.lanes, deck.issue.lanes, on_gpu() ? 1 : cores()});
-  }
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
   model::Device& device() { return *facts.device; }
   void note(const std::string& name, const std::string& text) {
@@ -182,7 +164,7 @@ struct Probe {
                            "managed memory needs a device that uses it while the host does "
                            "(concurrentManagedAccess); this one cannot");
     }
-    device_units = most_device_units(deck, draft);
+    device_units = most_device_units(draft);
     const auto device_bytes = schedule::device_bytes(draft.costs, draft.layout, device_units);
     // On host back ends device arrays are in host memory, too.
     std::size_t host_bytes = on_gpu() ? 0 : std::reduce(device_bytes.begin(), device_bytes.end());
@@ -193,18 +175,11 @@ struct Probe {
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), with_progress({}, hooks), device());
     }
-    bench.numa_node = wanted_node(deck, session.device);
-    workload = on_node(deck, bench.numa_node, [&] {
-      return workload::make(workload::default_space, deck, draft.costs, device_bytes,
-                            facts.repeats);
-    });
-    if (bench.numa_node) {
-      note("NUMA", fmt::format("host arrays on node {} ({})", *bench.numa_node,
-                               deck::spell_numa(deck.memory.numa)));
-    }
+    workload =
+        workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
     if (!workload.kernel.empty()) note("kernel", workload.kernel);
     if (!workload.blas.empty()) note("BLAS", workload.blas);
-    bench.executor.emplace(most_lanes(), deck::Issue(), deck.memory);
+    bench.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
     if (deck.memory.host == deck::HostMemory::registered) {
       page_lock(workload, deck.memory.transfer == deck::Transfer::zero_copy);
     }
@@ -234,19 +209,18 @@ struct Probe {
     // Kernels may also compute the tiles of the host.
     Facts all_on_device = facts;
     all_on_device.host_share = experiment::HostShare();
-    experiment::Draft full = experiment::draft(deck, all_on_device);
+    const experiment::Draft full = experiment::draft(deck, all_on_device);
     if (full.lanes > draft.lanes) bench.executor.emplace(full.lanes, deck::Issue(), deck.memory);
-    std::vector<schedule::Schedule> schedules;
-    for (auto& schedule : full.schedules) schedules.push_back(*std::move(schedule));
     const int cores_per_lane = device().cores_per_lane(draft.lanes);
-    device().kernels[draft.costs.kernel] = calibrate_products(meter(), schedules, cores_per_lane);
+    device().kernels[draft.costs.kernel] =
+        calibrate_products(meter(), full.schedules, cores_per_lane);
   }
 
   void find_kernel_rate() {
-    const int cores_per_lane = device().cores_per_lane(most_lanes());
-    device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
-        meter({.longest_kernel_s = 50e-3}), kernel_sizes(deck, draft.layout, device_units),
-        draft.costs, cores_per_lane)};
+    const int cores_per_lane = device().cores_per_lane(draft.lanes);
+    device().kernels[draft.costs.kernel].roofs = {
+        calibrate_kernel(meter({.longest_kernel_s = 50e-3}),
+                         kernel_sizes(draft.layout, device_units), draft.costs, cores_per_lane)};
   }
 
   /// Measures the host rate for tiles of a product.
@@ -265,49 +239,6 @@ struct Probe {
       flops_per_s = host_flops_per_s(workload, *schedule::product(tiled, largest));
     }
     share_with_host(facts, deck, flops_per_s, !on_gpu());
-  }
-
-  /// Measures the most promising candidates, unless the user selected the device of the model.
-  void find_automatic() {
-    const auto candidates = experiment::candidates(deck, facts);
-    if (model != nullptr) {
-      facts.automatic = candidates.front();
-      note("auto", experiment::why(candidates));
-      return;
-    }
-    // Same conditions as for decks. Disturbed runs are issued task by task, and so must be their
-    // undisturbed counterparts.
-    const bool graphs = lanes::has_api<Kokkos::DefaultExecutionSpace> &&
-                        deck::page_locked(deck.memory.host) &&
-                        deck.issue.mechanism != deck::Mechanism::portable &&
-                        deck.issue.streams == deck::Streams::own && !deck.disturb;
-    const auto finalists = model::finalists(candidates, graphs);
-    std::vector<schedule::Schedule> schedules;
-    int lanes = 1;
-    for (const model::Candidate& candidate : finalists) {
-      schedules.push_back(model::build(deck, draft.costs, candidate, facts.free_bytes));
-      lanes = std::max(lanes, schedules.back().lanes);
-    }
-    Executor& executor = bench.executor.emplace(lanes, deck.issue, deck.memory);
-    workload.generate(0);
-    wake(executor, schedules.front(), workload);
-    const std::function<void()> step = with_progress({}, hooks).step;
-    // Candidates take turns: at least three rounds, more if they are short.
-    const auto rounds = sample({.samples = 15, .enough_s = 2}, [&] {
-      std::vector<double> times;
-      for (const schedule::Schedule& schedule : schedules) {
-        step();
-        times.push_back(executor.run(schedule, workload).complete_s);
-      }
-      return times;
-    });
-    std::vector<experiment::Tried> tried;
-    for (std::size_t i = 0; i < finalists.size(); ++i) {
-      tried.emplace_back(finalists[i], median(rounds, [&](const auto& times) { return times[i]; }));
-    }
-    std::ranges::stable_sort(tried, {}, &experiment::Tried::second);
-    facts.automatic = tried.front().first;
-    note("auto", experiment::why(tried));
   }
 };
 

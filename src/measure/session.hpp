@@ -50,7 +50,6 @@ struct Session {
 /// Buffers and lanes of one point.
 struct Bench {
   workload::Workload workload;
-  std::optional<int> numa_node;  ///< that the deck asks for
   std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
   std::optional<Executor> meter;  ///< for rates
@@ -62,7 +61,7 @@ struct Bench {
 model::Device calibrate(Session& session, const Hooks& hooks);
 
 /// Measures the facts for planning on the current device: rates for predictions (unless `model`
-/// provides them), a balanced intensity, the share of the host, the choice of `auto`. Replaces the
+/// provides them), a balanced intensity, the share of the host. Replaces the
 /// bench by that of this point, for measure(). Throws base::Error{precondition} if memory is short
 /// or the machine does not meet `require`, base::Error{skipped} for features that this program
 /// lacks.

@@ -40,7 +40,7 @@ std::string svg(const Results& results);
 /// One line per order with wrong data: order, chunk, array, index, expected, found.
 std::string wrong_data(const results::Part& part);
 
-/// "depth_first", "auto (breadth_first)", "depth_first on h200".
+/// "depth_first", "depth_first on h200".
 std::string order_label(const results::Run& run);
 
 /// Names and values.

@@ -69,9 +69,6 @@ void add_layout(Facts& facts, const results::Layout& layout) {
   } else {
     line = fmt::format("{}, {} on the device", layout.chunks, base::counted(layout.slots, "slot"));
   }
-  if (layout.largest_units > 0) {
-    line += fmt::format(", a ramp from {} to {} units", layout.first_units, layout.largest_units);
-  }
   if (layout.device_limit) {
     line += fmt::format(" (out of core: limit {})", format_bytes(*layout.device_limit));
   }

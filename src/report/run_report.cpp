@@ -262,10 +262,7 @@ std::string wrong_data(const results::Part& part) {
 }
 
 std::string order_label(const Run& run) {
-  std::string label = name(run);
-  if (run.order != run.resolved_order)
-    label += fmt::format(" ({})", deck::to_string(run.resolved_order));
-  return run.device.empty() ? label : label + " on " + run.device;
+  return run.device.empty() ? name(run) : name(run) + " on " + run.device;
 }
 
 }  // namespace overlap::report

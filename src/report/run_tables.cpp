@@ -57,15 +57,8 @@ void add_disturbances(Blocks& blocks, const results::PointRuns& point_runs) {
 
 void add_issuing(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.title = "the host, per repetition",
-              .columns = {"order",
-                          "issue time",
-                          "per task",
-                          "capture time",
-                          "instantiation time",
-                          "polls",
-                          "ring fill",
-                          "ring drain",
-                          {"ring threads", 1}}};
+              .columns = {"order", "issue time", "per task", "capture time", "instantiation time",
+                          "polls"}};
   const auto time = [](const auto& costs, auto part) {
     return costs ? format_seconds((*costs).*part) : "-";
   };
@@ -76,10 +69,7 @@ void add_issuing(Blocks& blocks, const results::PointRuns& point_runs) {
                           format_seconds(run->issue->median / static_cast<double>(run->tasks)),
                           time(run->graph, &results::GraphCosts::capture_s),
                           time(run->graph, &results::GraphCosts::instantiate_s),
-                          run->polls > 0 ? format_number(polls) : "-",
-                          time(run->staging, &results::StagingCosts::fill_s),
-                          time(run->staging, &results::StagingCosts::drain_s),
-                          run->staging ? std::to_string(run->staging->threads) : "-"});
+                          run->polls > 0 ? format_number(polls) : "-"});
   }
   add(blocks, std::move(table), Detail::verbose);
 }

@@ -211,14 +211,6 @@ void describe(Visitor& v, GraphCosts& graph) {
   v("instantiate_s", graph.instantiate_s, "Instantiating it, once, seconds.", from_zero);
 }
 
-void describe(Visitor& v, StagingCosts& staging) {
-  v("fill_s", staging.fill_s, "Copying into slots of the ring, seconds per thread and repetition.",
-    from_zero);
-  v("drain_s", staging.drain_s, "Copying out of them, seconds per thread and repetition.",
-    from_zero);
-  v("threads", staging.threads, "Threads that copy.", above_zero);
-}
-
 void describe(Visitor& v, HostWorkSamples& work) {
   v("threads", work.threads, "Threads that took part.", from_zero);
   derived(v, "time_s", base::summary_if_any(work.samples_s),
@@ -319,7 +311,6 @@ void describe_samples(Visitor& v, Run& run) {
   v("polls", polls, "Queries of lanes by the waiting host, in all; null: not run.", from_zero);
   if (v.reader() != nullptr) run.polls = polls.value_or(0);
   v("graph", run.graph, "Costs of the graph; null: none.");
-  v("staging", run.staging, "Work of the staging ring; null: none.");
   v("product", run.product, "Of a matrix product; null: another workload.",
     describe::nullable(describe::map_of<Product>(
         [&](Visitor& part, Product& product) { describe_product(part, product, run); })));
@@ -350,7 +341,6 @@ void describe(Visitor& v, Run& run) {
   v("transfer", run.transfer,
     "Staged copies, zero copy, prefetched pages, or pages moved on demand.");
   v("mechanism", run.mechanism, "Streams, a graph, or Kokkos alone.");
-  v("issued", run.resolved_order, "Issue order of its tasks; differs from `order` for auto.");
   describe_samples(v, run);
   describe_metrics(v, run);
   describe_bounds(v, run);

@@ -119,7 +119,6 @@ void describe_device(Visitor& v, DeviceSamples& device) {
   if (v.reader() != nullptr) device = link.value_or(DeviceSamples());
   v("health", device.health, "Before, during and after the runs; null: unknown.");
   v("health_series", device.health_series, "The device during a soak.", added);
-  v("asked_numa_node", device.asked_node, "That memory.numa asks for; null: any.", added);
   v("numa_node", device.array_node, "Of the host arrays' first page; null: unknown.", added);
 }
 
@@ -172,8 +171,6 @@ void describe(Visitor& v, Check& check) {
 void describe(Visitor& v, Layout& layout) {
   v("chunks", layout.chunks, "Chunks per iteration; tiles of a product.", above_zero);
   v("slots", layout.slots, "How many of them the device holds.", above_zero);
-  v("first_units", layout.first_units, "Units of the first chunk of a ramp; 0: no ramp.");
-  v("largest_units", layout.largest_units, "Units of its largest chunk.");
   v("device_limit", layout.device_limit, "Bytes of the device's memory; null: all data fit.");
   v("a_panels", layout.a_panels, "Panels of A that the device holds; 0: no product.");
   v("b_panels", layout.b_panels, "Panels of B that the device holds.");

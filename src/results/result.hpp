@@ -89,13 +89,6 @@ struct GraphCosts {
   double instantiate_s = 0;
 };
 
-/// Work of one thread of a staging ring: the mean over threads and repetitions.
-struct StagingCosts {
-  double fill_s = 0;   ///< copying into slots
-  double drain_s = 0;  ///< copying out of slots
-  int threads = 0;
-};
-
 /// Host work during the runs of an order.
 struct HostWorkSamples {
   std::int64_t threads = 0;
@@ -136,7 +129,7 @@ struct Product {
 /// One order of a deck at one point, with or without disturbance or host work: measured or
 /// predicted.
 struct Run {
-  deck::Order order = deck::Order::sequential;        ///< as in the deck, possibly `automatic`
+  deck::Order order = deck::Order::sequential;
   std::optional<deck::Disturbance> disturbance = {};  ///< empty: undisturbed
   bool host_work = false;                             ///< the host computes while the device works
   std::string device = {};                            ///< of a prediction; empty: the present one
@@ -147,7 +140,6 @@ struct Run {
   std::int64_t h2d_bytes = 0, d2h_bytes = 0;
   deck::Transfer transfer = deck::Transfer::staged;
   deck::Mechanism mechanism = deck::Mechanism::streams;
-  deck::Order resolved_order = deck::Order::sequential;  ///< differs from `order` for `automatic`
 
   std::int64_t repetitions = 0;  ///< scored
   std::optional<Stop> stopped;   ///< empty: not run, or interrupted
@@ -161,7 +153,6 @@ struct Run {
   std::int64_t polls = 0;             ///< total number of queries of lanes by the waiting host
   HostWorkSamples host_work_samples;  ///< with host work
   std::optional<GraphCosts> graph;
-  std::optional<StagingCosts> staging;
   std::optional<Product> product;
   /// By metric of runs; empty: it does not apply. See evaluate().
   std::array<std::optional<base::Summary>, deck::run_metrics.size()> metrics;
@@ -211,8 +202,7 @@ struct DeviceSamples {
   std::vector<double> h2d_s, d2h_s, duplex_s, duplex_h2d_s, duplex_d2h_s;
   std::optional<HealthRecord> health;      ///< empty: not supported by the back end
   std::vector<HealthPoint> health_series;  ///< during a soak; empty: not read
-  /// NUMA node of the host that the deck asks for, and that of the arrays' first page.
-  std::optional<int> asked_node, array_node;
+  std::optional<int> array_node;           ///< NUMA node of the first page of the host arrays
 };
 
 /// Timing of each repetition on the ranks of a node in phase together.
@@ -258,10 +248,9 @@ struct Check {
 
 /// How the data are cut.
 struct Layout {
-  std::int64_t chunks = 1;  ///< per iteration; tiles of a product
-  std::int64_t slots = 1;   ///< chunks that the device holds; tiles of a product
-  std::int64_t first_units = 0, largest_units = 0;  ///< of the chunks of a ramp; 0: no ramp
-  std::optional<std::int64_t> device_limit;         ///< bytes; empty: all fits
+  std::int64_t chunks = 1;                   ///< per iteration; tiles of a product
+  std::int64_t slots = 1;                    ///< chunks that the device holds; tiles of a product
+  std::optional<std::int64_t> device_limit;  ///< bytes; empty: all fits
   /// Of a product: panels that the device holds, and what is copied of them in all.
   std::int64_t a_panels = 0, b_panels = 0, loaded_bytes = 0, once_bytes = 0;
 };

@@ -16,10 +16,10 @@
 namespace overlap::schedule {
 namespace {
 
-/// One function per order except `automatic`, which is last; an order without a file does not link.
+/// One function per order; an order without a file does not link.
 constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<void (*)(Builder&), sizeof...(I)>{&issue<deck::orders[I].value>...};
-}(std::make_index_sequence<deck::orders.size() - 1>());
+}(std::make_index_sequence<deck::orders.size()>());
 
 /// Layout of the baseline: one chunk per iteration, unless the device cannot hold it.
 Layout baseline(const Costs& costs, Layout layout) {
@@ -148,7 +148,6 @@ void add_dependencies(Schedule& schedule) {
 }  // namespace
 
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes) {
-  if (order == Order::automatic) throw std::logic_error("the model has not chosen an order yet");
   if (const auto reason = misplaced(costs, order)) {
     throw std::logic_error(std::string(deck::to_string(order)) + " " + *reason);
   }

@@ -12,8 +12,8 @@
 namespace overlap::schedule {
 
 /// How the data are cut and moved, and how much of them the device holds. The orders of a deck
-/// share the layout, but `auto` has that of its candidate, and the baseline uses staged copies
-/// without a graph, and one chunk per iteration if the data fit.
+/// share the layout, but the baseline uses staged copies without a graph, and one chunk per
+/// iteration if the data fit.
 struct Layout {
   deck::HostMemory host_memory = deck::HostMemory::pinned;
   deck::Transfer transfer = deck::Transfer::staged;
@@ -51,8 +51,8 @@ std::optional<std::string> misplaced(const Costs& costs, Order order);
 /// Builds the schedule of one issue order: tasks, lanes and dependencies. Dependencies between
 /// lanes are exactly those that data and slot reuse require and that the order within the lanes
 /// does not imply; of a custom workload, those that the deck requests and that the lanes do not
-/// imply. A portable schedule that one thread issues is fenced(). Precondition: `order` is neither
-/// `automatic` nor misplaced().
+/// imply. A portable schedule that one thread issues is fenced(). Precondition: `order` is not
+/// misplaced().
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes);
 
 /// Replaces dependencies between lanes by fences, for lanes that only the host can wait for. Fences

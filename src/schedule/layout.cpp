@@ -1,13 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <limits>
-#include <numeric>
-#include <ranges>
 
-#include "base/interrupt.hpp"
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
@@ -23,27 +18,6 @@ std::vector<std::int64_t> even(std::int64_t units, std::int64_t chunks) {
   std::vector<std::int64_t> borders;
   for (std::int64_t i = 0; i <= chunks; ++i) {
     borders.push_back(units / chunks * i + units % chunks * i / chunks);
-  }
-  return borders;
-}
-
-/// The size of a ramp's chunk relative to the smallest, `steps` chunks from the nearer end.
-double ramp_weight(const deck::Chunks& ramp, std::int64_t steps) {
-  return std::min(std::pow(ramp.growth, static_cast<double>(steps)), ramp.spread);
-}
-
-/// Borders of chunks that grow from both ends up to `spread` times the smallest, each at least one
-/// unit.
-std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, const deck::Chunks& shape) {
-  std::vector<double> sums = {0};
-  for (std::int64_t i = 0; i < chunks; ++i) {
-    sums.push_back(sums.back() + ramp_weight(shape, std::min(i, chunks - 1 - i)));
-  }
-  std::vector<std::int64_t> borders = {0};
-  for (std::int64_t i = 1; i <= chunks; ++i) {
-    const double part = sums[static_cast<std::size_t>(i)] / sums.back();
-    borders.push_back(std::clamp<std::int64_t>(std::llround(part * static_cast<double>(units)),
-                                               borders.back() + 1, units - (chunks - i)));
   }
   return borders;
 }
@@ -85,12 +59,6 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
                        fmt::format("found {}{}", found, rest));
 }
 
-void expect_few(const deck::Deck& deck, const Costs& costs, std::int64_t chunks) {
-  if (chunks <= deck::most_chunks / costs.iterations) return;
-  fail_chunks(deck, fmt::format(", which makes {} chunks; allowed: at most {} in all iterations",
-                                chunks * costs.iterations, deck::most_chunks));
-}
-
 /// Number of equal chunks per iteration, each of at most `most` units; `up_bytes`: bytes per unit
 /// that are copied to the device.
 std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t most,
@@ -105,30 +73,11 @@ std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
         deck, fmt::format("; allowed: at least {}, one unit of the data", format_bytes(up_bytes)));
   }
   const std::int64_t chunks = count.value_or((costs.units + units - 1) / units);
-  expect_few(deck, costs, chunks);
-  return chunks;
-}
-
-std::int64_t largest_chunk(const std::vector<std::int64_t>& borders) {
-  return std::transform_reduce(
-      borders.begin() + 1, borders.end(), borders.begin(), std::int64_t{0},
-      [](auto a, auto b) { return std::max(a, b); }, std::minus());
-}
-
-/// The least number of chunks of a ramp, of those from `chunks` on, with at most `most` units each.
-std::int64_t ramp_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t chunks,
-                         std::int64_t most) {
-  const auto too_large = [&](std::int64_t count) {
-    base::check_interrupt();  // long ramps of many units take seconds
-    return largest_chunk(ramp(costs.units, count, deck.chunks)) > most;
-  };
-  std::int64_t enough = chunks;
-  while (too_large(enough)) {
-    expect_few(deck, costs, enough + 1);
-    enough = std::min({2 * enough, costs.units, deck::most_chunks / costs.iterations});
+  if (chunks > deck::most_chunks / costs.iterations) {
+    fail_chunks(deck, fmt::format(", which makes {} chunks; allowed: at most {} in all iterations",
+                                  chunks * costs.iterations, deck::most_chunks));
   }
-  const auto counts = std::views::iota(chunks, enough);
-  return *std::ranges::partition_point(counts, too_large);
+  return chunks;
 }
 
 void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) {
@@ -138,14 +87,11 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
     unit_bytes += static_cast<std::int64_t>(array.unit_bytes);
     if (array.to_device) up_bytes += static_cast<std::int64_t>(array.unit_bytes);
   }
-  const bool ramps = deck.chunks.profile == deck::Profile::ramp;
   const std::int64_t most = deck.chunks.bytes ? *deck.chunks.bytes / up_bytes : costs.units;
   std::int64_t& chunks = layout.chunks_per_iteration;
-  // The small chunks of a ramp enlarge the others, so that bytes per chunk may require more chunks.
   chunks = even_chunks(deck, costs, most, up_bytes);
-  if (ramps && deck.chunks.bytes) chunks = ramp_chunks(deck, costs, chunks, most);
-  layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks) : even(costs.units, chunks);
-  layout.largest_chunk_units = largest_chunk(layout.borders);
+  layout.borders = even(costs.units, chunks);
+  layout.largest_chunk_units = (costs.units + chunks - 1) / chunks;
   layout.slots = chunks;
   if (unit_bytes > 0 && layout.device_limit / unit_bytes < costs.units) {
     const std::int64_t slot_bytes = layout.largest_chunk_units * unit_bytes;

@@ -5,7 +5,7 @@
 ///
 /// The array exists twice: a.device is a Kokkos::View in device memory, a.host its mirror in host
 /// memory. For each chunk, a lane copies a part of the mirror to the device (Kokkos::deep_copy, but
-/// for strided sections, a staging ring, prefetch and zero copy), calls `launch`, and copies the
+/// for strided sections, prefetch and zero copy), calls `launch`, and copies the
 /// part back. A lane is an execution-space instance, such as a CUDA stream. Copies and kernels on
 /// one instance run in order; those on several can overlap.
 namespace overlap::workload {

@@ -21,13 +21,11 @@ constexpr auto set_ups = []<std::size_t... kind>(std::index_sequence<kind...>) {
 base::Error Setup::no_memory(const schedule::Array& array, std::size_t bytes,
                              const std::exception& error) const {
   const bool locked = memory == deck::HostMemory::pinned && !on_host(workload.space);
-  return {base::ExitCode::precondition,
-          "not enough memory for array " + array.name + ", " +
-              base::format_bytes(array.host_bytes) +
-              (locked ? " page-locked on the host (with memory.host: pageable_staged "
-                        "a ring of slots is enough) and "
-                      : " on the host and ") +
-              base::format_bytes(bytes) + " on the device: " + base::error_of(error).what()};
+  return {base::ExitCode::precondition, "not enough memory for array " + array.name + ", " +
+                                            base::format_bytes(array.host_bytes) +
+                                            (locked ? " page-locked" : "") + " on the host and " +
+                                            base::format_bytes(bytes) +
+                                            " on the device: " + base::error_of(error).what()};
 }
 
 void require_available(const deck::Deck& deck) {

@@ -36,7 +36,7 @@ Kokkos::View<T*, MemorySpace> aligned(const std::string& label, std::size_t coun
 }
 
 /// The memory of a view without its element type, for what lies outside Kokkos: native copies, page
-/// locking, staging. Keeps the view.
+/// locking. Keeps the view.
 class Bytes {
  public:
   Bytes() = default;

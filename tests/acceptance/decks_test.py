@@ -79,13 +79,13 @@ class Limits(TestCase):
     def test_what_only_cuda_can_is_skipped_elsewhere(self):
         everywhere = {"increment_256mib_zero_copy"}
         decks = [deck for deck in sorted((SOURCE / "input/limits").glob("*.yaml")) if deck.stem not in everywhere]
-        self.assertEqual(len(decks), 6)
+        self.assertEqual(len(decks), 5)
         for deck in decks:
             with self.subTest(deck.stem):
                 kind = yaml.safe_load(deck.read_text())["workload"]["kind"]
                 small = {"increment": "elements=65536", "rowsum": "rows=4096"}[kind]
                 done = run(deck, f"--set=workload.{small}", "--set=chunks={count: 2}")
-                self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: (pageable_staged|managed)) needs streams of a GPU; "
+                self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: managed) needs streams of a GPU; "
                                             r"this build \(\w+\) has no GPU back end")
 
 
@@ -155,7 +155,7 @@ class Portable(TestCase):
                 done = run(deck, *overrides(self.smaller(given) | small), "--json", target)
                 if "disturb" in given:
                     self.assert_error(done, 3, r"(disturb|issue\.streams): found .*; allowed: (none|own) with issue\.mechanism portable")
-                elif given.get("memory", {}).get("host") in ("pageable_staged", "managed"):
+                elif given.get("memory", {}).get("host") == "managed":
                     self.assert_error(done, 3, r"memory\.host: found .*; allowed: pinned, pageable with issue\.mechanism portable")
                 elif not self.is_skipped(given["workload"]["kind"], done):
                     self.assert_clean(done)

@@ -116,9 +116,6 @@ class Interrupts(TestCase):
     def test_prediction(self):
         self.each([self.deck(), *LARGE, *self.all_files()], leaves_files=True)
 
-    def test_prediction_with_a_search(self):
-        self.each([self.deck(), *LARGE, "--set=issue.orders=[sequential, auto]", *self.outputs(json="a.json")], leaves_files=True)
-
     def test_dry_run(self):
         self.each([self.deck(), "--dry-run", "--set=workload.elements=64 Mi", "--set=chunks.count=400", *self.outputs()])
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The model on the command line: predictions without and beside runs, device files, `auto`."""
+"""The model on the command line: predictions without and beside runs, device files."""
 
 import json
 import os
@@ -17,7 +17,6 @@ workload: {kind: increment, elements: 65536}
 chunks: {count: 4}
 issue: {orders: [sequential, depth_first, breadth_first], lanes: 4}
 """
-AUTO = FOUR.replace("[sequential, depth_first, breadth_first]", "[sequential, auto]")
 UNKNOWN_RATE = """\
 h2d: {bandwidth: 5 GB/s}
 d2h: {bandwidth: 5 GB/s}
@@ -125,12 +124,12 @@ class Predict(TestCase):
 
     def test_devices_of_one_name_keep_their_choices(self):
         target = self.folder / "out.json"
-        mine = self.folder / "ideal_1copy.yaml"
-        mine.write_text("unit: 1 ms\ncopy_engines: 2\n")
-        self.predicted(self.deck(AUTO), "--predict=ideal_1copy", "--predict", mine, "--json", target)
+        mine = self.folder / "h200.yaml"
+        mine.write_text("unit: 1 ms\n")
+        deck = self.deck(FOUR.replace("65536", "64 Mi, intensity: balanced"))
+        self.predicted(deck, "--predict=h200", "--predict", mine, "--json", target)
         choices = json.loads(target.read_text())["choices"]
-        self.assertIn("8.000 ms", choices["auto on ideal_1copy"])
-        self.assertIn("6.000 ms", choices["auto on ideal_1copy 2"])
+        self.assertNotEqual(choices["intensity on h200"], choices["intensity on h200 2"])
 
     def test_copies_by_duration_take_about_as_long(self):
         tasks = "[{name: A, stage: h2d, lane: 1, duration: 1 ms}, {name: B, stage: d2h, lane: 1, duration: 3 ms}]"
@@ -187,7 +186,6 @@ class Predict(TestCase):
         stdout = self.predicted(self.deck(FOUR), "--predict=k20c", "--set=sweep.issue.lanes=[1, 4]")
         self.assertRegex(stdout, "(?m)^best: ")
         stdout = self.predicted(self.deck(AUTO), "--predict=k20c")
-        self.assertRegex(stdout, r"(?m)^auto on k20c +\w+ with 4 chunks ")
 
     def test_needs_neither_memory_nor_kokkos(self):
         """64 TiB are no obstacle; the settings of a runtime that never starts do not matter."""
@@ -196,15 +194,6 @@ class Predict(TestCase):
         self.assertIn("breadth_first on host", stdout)
         done = run(deck, "--predict=h200")
         self.assert_error(done, 4, "the device has 139.0 GiB free and a chunk needs 16 TiB on the device; use more chunks")
-
-    def test_auto(self):
-        stdout = self.predicted(self.deck(AUTO), "--predict=ideal_1copy", "--predict=ideal_2copy")
-        self.assertRegex(stdout, r"(?m)^auto +8\.000 ms +1\.50 +6\.000 ms +2\.00$")
-        self.assertRegex(
-            stdout,
-            r"(?m)^auto on ideal_1copy +breadth_first with 4 chunks on 4 lanes, predicted "
-            r"8\.000 ms, of which copy is busy 100 %; next order: ",
-        )
 
 
 class PredictErrors(TestCase):
@@ -324,64 +313,6 @@ class RealRuns(TestCase):
         figures = records(done.stdout)["OVERLAP_FOM"]
         predicted = [f["value"] for f in figures if f["metric"] == "predicted_time"]
         self.assertEqual(predicted, ["0.012", "0.012", "0.008"])
-
-    def test_auto(self):
-        target = self.folder / "out.json"
-        done = run(self.deck(AUTO), "--json", target, calibrate=True)
-        self.assert_clean(done)
-        self.assertRegex(done.stdout, r"(?m)^auto +\w+ with \d+ chunks? on \d+ lanes?.*, fastest of ")
-        result = json.loads(target.read_text())
-        self.assert_valid(result)
-        self.assertEqual([run["order"] for run in result["runs"]], ["sequential", "auto"])
-        self.assertTrue(all(run["verified"] for run in result["runs"]))
-
-    def test_auto_alone_is_probed_on_the_lanes_that_it_may_choose(self):
-        """On a host on all cores, also with one chunk."""
-        done = run(self.deck(AUTO.replace("count: 4", "count: 1")), "--json", self.folder / "out.json", calibrate=True)
-        self.assert_clean(done)
-        if json.loads((self.folder / "out.json").read_text())["device"] is not None:
-            self.skipTest("about host back ends, and this build runs on a GPU")
-        lanes = int(re.search(r"(?m)^workers +one per lane, for up to (\d+) lanes? on \d+ cores?", done.stdout)[1])
-        self.assertGreaterEqual(lanes, max(4, len(os.sched_getaffinity(0))))
-
-    def test_auto_out_of_core(self):
-        deck = self.deck(AUTO + "memory: {device_limit: 64 KiB}\n")
-        target = self.folder / "out.json"
-        self.assert_clean(run(deck, "--json", target, "--set", "chunks.count=300"))
-        _, chosen = json.loads(target.read_text())["runs"]
-        self.assertTrue(chosen["verified"])
-        self.assertLess(chosen["slots"], chosen["chunks"])
-
-    def test_auto_where_only_the_decks_own_chunks_fit(self):
-        """None of the counts that are tried elsewhere: 65536 / 1500 elements are 176 bytes."""
-        deck = self.deck(AUTO + "memory: {device_limit: 200}\n")
-        settings = ("--set", "chunks.count=1500")
-        self.assert_clean(run(deck, *settings))
-        self.assert_clean(run(deck, *settings, "--predict=h200"))
-
-    def test_auto_of_a_device_of_choice(self):
-        done = run(self.deck(AUTO), "--device", "ideal_1copy")
-        self.assert_clean(done)
-        self.assertRegex(done.stdout, r"(?m)^auto +breadth_first with 4 chunks on 4 lanes")
-
-    def test_a_dry_run_of_auto_needs_a_device(self):
-        deck = self.deck(AUTO, "auto.yaml")
-        self.assert_error(
-            run(deck, "--dry-run", calibrate=True),
-            3,
-            r"auto\.yaml:4:30: issue\.orders\[1\]: found 'auto', which needs a device; "
-            "allowed: with --device$",
-        )
-        done = run(deck, "--dry-run", "--device", "ideal_1copy")
-        self.assert_clean(done)
-        self.assertRegex(done.stdout, r"(?m)^auto \(breadth_first\): 12 tasks, 4 chunks, 4 lanes")
-
-    def test_a_dry_run_shows_what_a_prediction_chooses(self):
-        deck = self.deck(AUTO.replace("65536", "1 Mi, intensity: balanced"))
-        shown = run(deck, "--dry-run", "--device", "h200").stdout
-        chosen = run(deck, "--predict", "h200").stdout
-        chunks = re.search(r"(?m)^auto on h200 +\w+ with (\d+) chunk", chosen)[1]
-        self.assertRegex(shown, rf"(?m)^\w+: \d+ tasks?, {chunks} chunks?")
 
 
 class Calibrate(TestCase):

@@ -510,7 +510,7 @@ def replace(node, change):
 
 
 # Fields that files of earlier versions lack.
-ADDED = {"after", "array", "asked_numa_node", "blocking", "boot_id", "bound_samples_s", "bytes", "cpu_quota", "d2h_bytes",
+ADDED = {"after", "array", "blocking", "boot_id", "bound_samples_s", "bytes", "cpu_quota", "d2h_bytes",
          "duplex_d2h_rate", "duplex_d2h_s", "duplex_h2d_rate", "duplex_h2d_s", "h2d_bytes", "health_series", "launch", "layout",
          "mark", "numa_node", "points", "predicted_for", "untraced", "without_latencies"}
 

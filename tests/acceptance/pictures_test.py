@@ -139,7 +139,7 @@ class Pictures(TestCase):
 
     def test_svg_of_a_large_deck_is_small(self):
         settings = "--set=chunks.count=32", "--set=issue.lanes=32"
-        orders = "--set=issue.orders=[depth_first, breadth_first, by_engine, auto]"
+        orders = "--set=issue.orders=[depth_first, breadth_first, by_engine]"
         self.assert_clean(
             run(self.deck(), *PREDICT, *settings, orders, "--quiet", "--timeline", self.folder / "t.svg")
         )

@@ -17,7 +17,7 @@ DECKS = int(os.environ.get("DECKS", 8))
 SEED = int(os.environ.get("SEED", 1))
 
 ORDERS = {
-    "increment": ["sequential", "depth_first", "breadth_first", "by_engine", "auto"],
+    "increment": ["sequential", "depth_first", "breadth_first", "by_engine"],
     "dgemm": ["sequential", "two_way", "three_way", "four_way", "four_plus"],
     "custom": ["sequential", "custom"],
 }
@@ -97,7 +97,6 @@ class Draw:
         deck = {"workload": {"kind": kind, **getattr(self, kind)()}}
         if kind not in ("custom", "dgemm"):
             deck["chunks"] = self.random.choice(({"count": self.size(40)}, {"bytes": 8 * self.size(20000)}))
-            self.maybe(0.2, deck["chunks"], profile="ramp")
         orders = self.random.sample(ORDERS[kind], self.random.randint(1, len(ORDERS[kind])))
         issue = deck["issue"] = {"orders": sorted({"sequential", *orders}, key=ORDERS[kind].index)}
         if kind != "custom":

@@ -346,7 +346,7 @@ class Resume(Case):
         self.assertIn("is a folder", self.written()["error"])
 
     def test_the_resolved_deck_is_a_deck(self):
-        text = SMALL.replace("chunks.count: [1, 2, 4]", "chunks.profile: [ramp, uniform]") + "chunks: {count: 8}\n"
+        text = SMALL.replace("chunks.count: [1, 2, 4]", "measure.duration: [none, 50 ms]").replace(", repetitions: 1", "")
         self.assert_clean(run(self.sweep(text), "--json", self.target))
         resolved = self.deck(yaml.safe_dump(self.written()["deck"]["resolved"], sort_keys=False), "resolved.yaml")
         self.assert_clean(run(resolved, "--dry-run"))

@@ -7,8 +7,7 @@
 #include "spaces.hpp"
 
 /// What a Kokkos tool sees of the copies: one deep_copy per copy of contiguous data. Not seen are
-/// copies of graphs (launched at once), through the staging ring, and strided copies by native
-/// calls.
+/// copies of graphs (launched at once) and strided copies by native calls.
 namespace overlap {
 namespace {
 

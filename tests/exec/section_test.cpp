@@ -75,7 +75,6 @@ TYPED_TEST(SectionTest, PaddedRowsOfEveryTypeAndAxis) {
 
 TYPED_TEST(SectionTest, PaddedRowsInEveryOrderAndOutOfCore) {
   for (const Order order : deck::orders_of(WorkloadKind::rowsum)) {
-    if (order == Order::automatic) continue;  // becomes one of the others
     for (const bool out_of_core : {false, true}) {
       deck::Deck deck = rowsum_deck(1003, 20, 10, ElementType::int32, 12);
       if (out_of_core) deck.memory.device_limit = 84 * 350;  // 3 of 10 chunks
@@ -134,7 +133,6 @@ TYPED_TEST(SectionTest, BoxesAreIncrementedAndNothingElse) {
 
 TYPED_TEST(SectionTest, BoxesInEveryOrderAndOutOfCore) {
   for (const Order order : deck::orders_of(WorkloadKind::increment)) {
-    if (order == Order::automatic) continue;  // becomes one of the others
     for (const bool out_of_core : {false, true}) {
       deck::Deck deck = box_deck(boxes[8], 5);
       if (out_of_core) deck.memory.device_limit = 6 * 13 * 17 * 4;  // 2 of 5 chunks

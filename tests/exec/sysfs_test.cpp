@@ -5,12 +5,9 @@
 #include <fstream>
 #include <string>
 
-#include "deck/fields.hpp"
-#include "measure/numa.hpp"
 #include "measure/platform.hpp"
-#include "schedule/build.hpp"
 
-/// The PCIe link and the NUMA nodes from Linux' files, and arrays on them.
+/// The PCIe link and the NUMA node of an address, from Linux.
 namespace overlap::measure {
 namespace {
 
@@ -58,76 +55,10 @@ TEST_F(SysfsTest, DevicesWithoutALink) {
   EXPECT_FALSE(sysfs_monitor("0000:00:00.0", devices_).describe);
 }
 
-class NumaTest : public testing::Test {
- protected:
-  NumaTest() { std::filesystem::create_directories(nodes_); }
-  ~NumaTest() override { std::filesystem::remove_all(nodes_); }
-
-  void host_has(const std::string& memory, const std::string& cpus) const {
-    std::ofstream(nodes_ + "/has_memory") << memory << '\n';
-    std::ofstream(nodes_ + "/has_cpu") << cpus << '\n';
-  }
-  /// The node, or the reason why there is none.
-  std::string node(int numa, std::optional<int> local) const {
-    deck::Deck deck;
-    deck.path = "a.yaml";
-    deck.memory.numa = numa;
-    try {
-      return std::to_string(wanted_node(deck, local, numa_nodes(nodes_)));
-    } catch (const base::Error& error) {
-      EXPECT_EQ(error.code(), base::ExitCode::precondition);
-      return error.what();
-    }
-  }
-
-  std::string nodes_ = testing::TempDir() + "overlap-nodes-" + std::to_string(getpid());
-};
-
-TEST_F(NumaTest, NodesOfTheHost) {
-  using namespace deck;
-  host_has("0-3", "0,2-3");  // node 1 is the memory of a device
-  EXPECT_EQ(node(numa_local, 2), "2");
-  EXPECT_EQ(node(numa_remote, 2), "3");
-  EXPECT_EQ(node(numa_remote, 0), "2");
-  EXPECT_EQ(node(1, 0), "1");
-  EXPECT_EQ(node(4, 0),
-            "a.yaml: memory.numa: found 4, but the host has memory on NUMA node 0, 1, 2, 3");
-  EXPECT_EQ(node(numa_local, std::nullopt),
-            "a.yaml: memory.numa: found local, but the NUMA node of the device is not known");
-}
-
-TEST_F(NumaTest, HostsWithOneNodeOrNone) {
-  using namespace deck;
-  EXPECT_EQ(node(numa_local, 0),
-            "a.yaml: memory.numa: found local, but this kernel has no NUMA nodes");
-  host_has("0", "0");
-  EXPECT_EQ(node(numa_local, std::nullopt), "0");
-  EXPECT_EQ(node(0, std::nullopt), "0");
-  EXPECT_EQ(node(numa_remote, std::nullopt),
-            "a.yaml: memory.numa: found remote, but the host has memory on NUMA node 0 alone");
-}
-
-/// On this host, if its kernel lets containers ask.
-TEST_F(NumaTest, ArraysLieWhereTheDeckSays) {
-  const NumaNodes nodes = numa_nodes();
-  int on_stack = 0;
-  if (nodes.with_memory.empty() || !node_of(&on_stack)) GTEST_SKIP() << "a kernel without NUMA";
-  deck::Deck deck;
-  deck.memory.host = deck::HostMemory::pageable;
-  const auto costs = schedule::costs(deck.workload, 1);
-  const auto layout = schedule::layout(deck, costs, std::nullopt);
-  const auto make = [&] {
-    return workload::make(workload::default_space, deck, costs,
-                          schedule::device_bytes(costs, layout, costs.units), 1);
-  };
-  for (const int number : nodes.with_cpus) {
-    deck.memory.numa = number;
-    const workload::Workload workload = on_node(deck, number, make);
-    EXPECT_EQ(node_of(workload.host.front().data()), number);
-  }
+TEST(NodeOf, IsKnownWhereTheKernelTells) {
+  const int on_stack = 0;
+  EXPECT_GE(node_of(&on_stack).value_or(0), 0);
   EXPECT_EQ(node_of(nullptr), std::nullopt);
-  deck.memory.numa = deck::most_numa_node;
-  EXPECT_THROW(on_node(deck, deck::most_numa_node, make), base::Error);
 }
 
 }  // namespace

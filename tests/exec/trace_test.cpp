@@ -53,7 +53,6 @@ TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
   for (const WorkloadKind kind :
        {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
     for (const Order order : deck::orders_of(kind)) {
-      if (order == Order::automatic) continue;
       SCOPED_TRACE(deck::to_string(kind));
       SCOPED_TRACE(deck::to_string(order));
       TestBench<TypeParam> bench(test_deck(kind, 30000, 5, ElementType::float32), order, 3);

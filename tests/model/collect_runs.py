@@ -35,7 +35,6 @@ def point(draw):
     elements = int(size / (8 if element_type.endswith("64") else 4))
     chunks = round(log_uniform(draw, 1, 90))
     lanes = round(log_uniform(draw, 1, 32))
-    profile = "ramp" if chunks >= 6 and draw.random() < 0.25 else "uniform"
     order = "sequential" if draw.random() < 0.1 else draw.choice(ORDERS)
     if workload == "rowsum":
         columns = draw.choice([6, 6, 256])
@@ -46,11 +45,11 @@ def point(draw):
     if workload == "pipeline":
         shape += f", iterations: {draw.choice([1, 1, 1, 3])}"
     memory = ""
-    if workload != "pipeline" and profile == "uniform" and chunks >= 8 and draw.random() < 0.25:
+    if workload != "pipeline" and chunks >= 8 and draw.random() < 0.25:
         memory = f"memory: {{device_limit: {int(size * draw.uniform(0.3, 0.7))}}}\n"
     repetitions = 101 if size <= 4 * MI else 31 if size <= 64 * MI else 11
     return (f"workload: {{kind: {workload}, type: {element_type}, {shape}}}\n"
-            f"chunks: {{count: {chunks}, profile: {profile}}}\n{memory}"
+            f"chunks: {{count: {chunks}}}\n{memory}"
             f"issue: {{orders: [{order}], lanes: {lanes}}}\n"
             f"measure: {{warmup: 2, repetitions: {repetitions}, verify: ends}}\n")
 

@@ -442,12 +442,12 @@ TEST(ResultLines, AreExact) {
       "OVERLAP_CHECK metric=time order=depth_first verdict=PASS value=1 limit=1.5\n");
   result.runs.clear();
   result.checks.clear();
-  result.points[0].values = {{"memory.host", "pageable_staged"}, {"title", "a,b:c d"}};
+  result.points[0].values = {{"memory.host", "pageable"}, {"title", "a,b:c d"}};
   result.points[0].phase = deck::Phase::together;
   add_point(result, 0, part_of(runs, checks));
   EXPECT_THAT(report::result_lines(result),
               HasSubstr("metric=time value=1 unit=s lo=1 hi=1 n=6 "
-                        "point=memory.host:pageable_staged,title:a_b_c_d phase=together\n"));
+                        "point=memory.host:pageable,title:a_b_c_d phase=together\n"));
 }
 
 TEST(ResultLines, TheLastIsTheWorstOfTheCall) {

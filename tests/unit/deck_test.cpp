@@ -348,8 +348,8 @@ TEST(DeckFields, OfADeck) {
                         "host_work: {per_chunk: 1 ms}\n"))),
       "{title: T, workload: {kind: increment, elements: 4194304, type: float32, "
       "intensity: 1, box: none, array: none, origin: none, pitch: none}, "
-      "chunks: {profile: uniform, count: 4}, "
-      "memory: {host: pinned, transfer: staged, device_limit: none, numa: any}, "
+      "chunks: {count: 4}, "
+      "memory: {host: pinned, transfer: staged, device_limit: none}, "
       "issue: {orders: [sequential, depth_first, breadth_first], lanes: 4, "
       "mechanism: streams, sync: stream, streams: own, threads: 1}, host_work: {per_chunk: 0.001}, "
       "disturb: none, measure: {warmup: 3, repetitions: 10, precision: none, at_most: 200, "
@@ -357,14 +357,13 @@ TEST(DeckFields, OfADeck) {
       "require: {pcie: any, ecc: any, mig: any, processes: any, power_limit: any, "
       "numa: any, driver: any}, fleet: {phases: [alone, together], deadline: 60}, "
       "acceptance: [{metric: time, order: sequential, max: 1}]}");
-  const describe::Json ramp =
-      resolved(with("chunks: {bytes: 1 KiB, profile: ramp}\n"
-                    "memory: {host: pageable_staged, device_limit: 4 B}\n"
+  const describe::Json other =
+      resolved(with("chunks: {bytes: 1 KiB}\n"
+                    "memory: {host: registered, device_limit: 4 B}\n"
                     "disturb: {operation: malloc}\n"));
-  EXPECT_EQ(describe::spell(ramp["chunks"]), "{profile: ramp, bytes: 1024, growth: 2, spread: 16}");
-  EXPECT_EQ(describe::spell(ramp["memory"]),
-            "{host: pageable_staged, transfer: staged, device_limit: 4, numa: any, ring_slots: 32, "
-            "ring_bytes: 2097152}");
+  EXPECT_EQ(describe::spell(other["chunks"]), "{bytes: 1024}");
+  EXPECT_EQ(describe::spell(other["memory"]),
+            "{host: registered, transfer: staged, device_limit: 4}");
   const std::string required =
       "{pcie: gen4 x8, ecc: off, mig: on, processes: none, power_limit: default, numa: local, "
       "driver: >= 570.86.15}";
@@ -372,11 +371,11 @@ TEST(DeckFields, OfADeck) {
                                           "none, power_limit: default, numa: local, "
                                           "driver: '>= 570.86.15'}"))["require"]),
             required);
-  EXPECT_EQ(describe::spell(ramp["disturb"]), "{operation: malloc, at: 0.5, times: 1}");
-  EXPECT_EQ(describe::value_at(ramp, "chunks.growth"), 2.0);
-  EXPECT_EQ(describe::value_at(ramp, "memory.device_limit"), 4);
-  EXPECT_EQ(describe::value_at(ramp, "chunks.count"), nullptr);
-  EXPECT_EQ(describe::value_at(ramp, "chunks.growth.x"), nullptr);
+  EXPECT_EQ(describe::spell(other["disturb"]), "{operation: malloc, at: 0.5, times: 1}");
+  EXPECT_EQ(describe::value_at(other, "disturb.at"), 0.5);
+  EXPECT_EQ(describe::value_at(other, "memory.device_limit"), 4);
+  EXPECT_EQ(describe::value_at(other, "chunks.count"), nullptr);
+  EXPECT_EQ(describe::value_at(other, "disturb.at.x"), nullptr);
 }
 
 TEST(DeckFields, WhatADeckResolvesToIsTheSameDeck) {
@@ -481,10 +480,9 @@ TEST(Identity, IsOfWhatRuns) {
   EXPECT_EQ(identity(loaded("chunks: {count: 4}\nworkload: {elements: 4 Ki, kind: increment}\n")),
             same);
   std::set<std::string> others = {same};
-  for (const char* option :
-       {"workload.elements=4097", "chunks.count=5", "memory.host=pageable", "issue.lanes=3",
-        "issue.orders=[sequential]", "issue.threads=2", "memory.numa=0",
-        "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
+  for (const char* option : {"workload.elements=4097", "chunks.count=5", "memory.host=pageable",
+                             "issue.lanes=3", "issue.orders=[sequential]", "issue.threads=2",
+                             "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
     EXPECT_TRUE(others.insert(identity(loaded(text, {option}))).second) << option;
   }
 }
@@ -549,7 +547,6 @@ TEST(DeckWords, EveryEnumeratorHasASpellingOfItsOwn) {
   check(SumType{});
   check(SumAxis{});
   check(RowsumKernel{});
-  check(Profile{});
   check(HostMemory{});
   check(Verify{});
   check(Metric{});

@@ -148,11 +148,11 @@ TEST(Describe, WritesWhatItReads) {
 }
 
 TEST(Suggestion, FindsSlipsOnly) {
-  const std::vector<std::string> words = {"count", "bytes", "profile"};
+  const std::vector<std::string> words = {"count", "bytes", "lanes"};
   EXPECT_EQ(describe::suggestion("cuont", words), "; did you mean 'count'?");
   EXPECT_EQ(describe::suggestion("byte", words), "; did you mean 'bytes'?");
   EXPECT_EQ(describe::suggestion("BYTES", words), "; did you mean 'bytes'?");
-  EXPECT_EQ(describe::suggestion("lanes", words), "");
+  EXPECT_EQ(describe::suggestion("streams", words), "");
 }
 
 TEST(Describe, JsonErrorsNameFileAndPath) {

@@ -92,11 +92,9 @@ TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
 }
 
 TEST(Diagnosis, OtherHostMemoryIsNotPageable) {
-  for (const auto memory : {deck::HostMemory::registered, deck::HostMemory::pageable_staged}) {
-    Evidence evidence = unexplained();
-    evidence.run().schedule.host_memory = memory;
-    EXPECT_THAT(causes(evidence), IsEmpty());
-  }
+  Evidence evidence = unexplained();
+  evidence.run().schedule.host_memory = deck::HostMemory::registered;
+  EXPECT_THAT(causes(evidence), IsEmpty());
 }
 
 TEST(Diagnosis, AsManyConnectionsAsLanesAreEnough) {
@@ -125,17 +123,6 @@ TEST(Diagnosis, AsksNothingOfAListThatItsDeckRefuses) {
   EXPECT_THAT(evidence.findings()[0].text,
               HasSubstr("1 lane for the tasks of a list: at most 1 task runs at once; spread the "
                         "tasks over 3 lanes or more"));
-}
-
-TEST(Diagnosis, TellsAutoNothingThatItChooses) {
-  Evidence evidence = unexplained();
-  evidence.run().order = deck::Order::automatic;
-  evidence.run().schedule.lanes = 1;
-  EXPECT_THAT(causes(evidence), IsEmpty());
-  evidence.run().schedule.lanes = 3;
-  evidence.run().bounds->schedule_bound_s = 14e-3;
-  ASSERT_THAT(causes(evidence), ElementsAre("waits"));
-  EXPECT_TRUE(evidence.findings()[0].text.ends_with("only 8.000 ms"));
 }
 
 TEST(Diagnosis, MoreAndFewerChunksAreNeverAskedForTogether) {
@@ -389,15 +376,6 @@ const Row rows[] = {
     Row{"pageable_memory",
         [](Evidence& e) { e.run().schedule.host_memory = deck::HostMemory::pageable; },
         "0.5243 GB/s", "memory.host: pinned"},  // 8 MiB in 16 ms
-    Row{"staging_ring",
-        [](Evidence& e) { e.run().staging = results::StagingCosts{7e-3, 5e-3, 15}; },
-        "its 15 threads copy 75 % of the time", "use the order by_engine, or set memory.host"},
-    Row{"staging_ring",
-        [](Evidence& e) {
-          e.run().order = deck::Order::by_engine;
-          e.run().staging = results::StagingCosts{7e-3, 10e-3, 1};
-        },
-        "its 1 thread copies 100 % of the time", "; set memory.host: pinned"},
     Row{"few_lanes",
         [](Evidence& e) {
           e.run().schedule.lanes = 1;
@@ -581,12 +559,6 @@ TEST(Diagnosis, APauseIsSaidOnce) {
   evidence.conditions.paused_s = 15;
   EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
   EXPECT_TRUE(is_noise("paused"));
-}
-
-TEST(Diagnosis, StagingRingWithLittleWorkIsNoCause) {
-  Evidence evidence = unexplained();
-  evidence.run().staging = results::StagingCosts{2e-3, 2e-3, 15};
-  EXPECT_THAT(causes(evidence), IsEmpty());
 }
 
 class EachCause : public testing::TestWithParam<Row> {};

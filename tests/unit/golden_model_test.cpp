@@ -2,19 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "base/error.hpp"
 #include "deck/words.hpp"
 #include "experiment/plan.hpp"
 #include "golden.hpp"
+#include "model/balance.hpp"
 #include "model/load.hpp"
-#include "model/search.hpp"
 #include "schedule/hazard.hpp"
 #include "schedule/tiles.hpp"
 
-/// Schedules, predictions and what `auto` chooses, number by number.
+/// Schedules, predictions and balanced intensities, number by number.
 namespace overlap::model {
 namespace {
 
@@ -25,9 +23,9 @@ const std::pair<const char*, const char*> decks[] = {
     {"increment",
      "workload: {kind: increment, elements: 100000}\nchunks: {count: 3}\n"
      "issue: {orders: [sequential, depth_first, by_engine], lanes: 2}"},
-    {"ramp",
+    {"disturbed",
      "workload: {kind: increment, elements: 70000, intensity: 40}\n"
-     "chunks: {count: 4, profile: ramp, growth: 3, spread: 8}\n"
+     "chunks: {count: 4}\n"
      "issue: {orders: [depth_first], lanes: 3, sync: event}\n"
      "disturb: {operation: synchronize, at: 0.3, times: 2}\n"
      "host_work: {per_chunk: 7 us}"},
@@ -216,66 +214,8 @@ TEST(Golden, TilePlansAsItIsWritten) {
   expect_golden({{"tile_plans.txt", text}});
 }
 
-std::string words(const Candidate& c) {
-  return fmt::format("{} {} {} {} on {} {} {} {:.12g} {} {:.12g}\n", deck::to_string(c.order),
-                     deck::to_string(c.profile), c.spread, c.chunks, c.lanes,
-                     deck::to_string(c.transfer), deck::to_string(c.mechanism), c.predicted_s,
-                     c.busiest, c.busy_s);
-}
-
-TEST(Golden, CandidatesAsItIsWritten) {
-  Device workers = golden_device();
-  workers.queues = Queues::worker;
-  workers.cores = 6;
-  const std::tuple<const char*, const char*, Device> rows[] = {
-      {"large",
-       "workload: {kind: increment, elements: 300}\nchunks: {count: 5, profile: ramp, spread: 32}\n"
-       "issue: {lanes: 7}",
-       golden_device()},
-      {"iterations",
-       "workload: {kind: pipeline, elements: 30, iterations: 3}\n"
-       "chunks: {count: 2}",
-       golden_device()},
-      {"workers", "workload: {kind: increment, elements: 20}\nissue: {lanes: 3}", workers},
-      {"teaching", "workload: {kind: increment}\nchunks: {count: 6}", load_device("ideal_2copy")},
-      {"memory", "workload: {kind: increment, elements: 40000}\nmemory: {device_limit: 64 KiB}",
-       golden_device()},
-  };
+TEST(Golden, BalancedRepeatsAsItIsWritten) {
   std::string text;
-  for (const auto& [name, deck_text, device] : rows) {
-    const deck::Deck deck = golden_points(deck_text).front().deck;
-    experiment::Facts facts = experiment::facts_of(deck);
-    facts.device = device;
-    const std::vector<Candidate> all = experiment::candidates(deck, facts);
-    text += fmt::format("{}: {}\n", name, experiment::why(all));
-    for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 4); ++i) text += words(all[i]);
-    std::map<std::string, std::map<std::int64_t, std::set<int>>> ways;
-    for (const Candidate& c : all) {
-      const std::string way =
-          fmt::format("{} {} {} {}", deck::to_string(c.order), deck::to_string(c.profile), c.spread,
-                      deck::to_string(c.transfer));
-      ways[way][c.chunks].insert(c.lanes);
-    }
-    for (const auto& [way, lanes_of] : ways) {
-      std::map<std::set<int>, std::set<std::int64_t>> chunks_on;
-      for (const auto& [chunks, lanes] : lanes_of) chunks_on[lanes].insert(chunks);
-      text += fmt::format("  {}\n", way);
-      for (const auto& [lanes, chunks] : chunks_on) {
-        text += fmt::format("    {} on {}\n", fmt::join(chunks, " "), fmt::join(lanes, " "));
-      }
-    }
-    for (const bool graphs : {false, true}) {
-      std::vector<experiment::Tried> tried;
-      for (const Candidate& c : finalists(all, graphs)) {
-        tried.emplace_back(c, c.predicted_s * (1.1 + 0.07 * static_cast<double>(tried.size())));
-      }
-      text += fmt::format("tried: {}\n", experiment::why(tried));
-      if (name != std::string("large")) continue;
-      for (const auto& [candidate, seconds] : tried) text += words(candidate);
-      tried.resize(1);
-      text += fmt::format("tried: {}\n", experiment::why(tried));
-    }
-  }
   for (const int balance : {1, 2, 3, 17}) {
     const deck::Deck deck =
         golden_points(
@@ -285,7 +225,7 @@ TEST(Golden, CandidatesAsItIsWritten) {
     text +=
         fmt::format("balance {}: {} repeats\n", balance, balanced_repeats(deck, golden_device()));
   }
-  expect_golden({{"candidates.txt", text}});
+  expect_golden({{"balanced_repeats.txt", text}});
 }
 
 TEST(Hazard, ATaskThatWaitsForItselfIsMalformed) {

@@ -78,7 +78,6 @@ Run run_of(Case planned, int place) {
   if (run.host_work) run.host_work_samples = {3 + place, times(time_s / 3)};
   if (run.order == Order::breadth_first) {
     run.graph = results::GraphCosts{1e-3 * place, 2e-3};
-    run.staging = results::StagingCosts{3e-3 / 16, 5e-3 / 16 * place, 2};
   }
   run.max_error = 1.25e-7 * place;
   run.verified = true;
@@ -214,7 +213,7 @@ results::Result swept() {
 results::Result predicted() {
   const auto points = golden_points(
       "workload: {kind: increment, elements: 1 Mi, intensity: 3x balanced}\n"
-      "issue: {orders: [sequential, depth_first, auto], lanes: 2}\n"
+      "issue: {orders: [sequential, depth_first], lanes: 2}\n"
       "chunks: {count: 2}\n");
   model::Device other = golden_device();
   other.name += " 2";
@@ -282,11 +281,11 @@ TEST(Golden, HeadingsAsItIsWritten) {
       {{"headings.txt",
         heading_of(tiles) +
             heading_of("workload: {kind: increment, elements: 100000, intensity: 3x balanced}\n"
-                       "chunks: {count: 5, profile: ramp, spread: 4}\n"
+                       "chunks: {count: 5}\n"
                        "memory: {device_limit: 200 KiB, host: pageable}\n"
-                       "issue: {orders: [auto]}\nmeasure: {warmup: 0}\n") +
+                       "issue: {orders: [breadth_first]}\nmeasure: {warmup: 0}\n") +
             heading_of("workload: {kind: rowsum, rows: 90}\n"
-                       "memory: {host: pageable_staged, ring_slots: 4, transfer: staged}\n"
+                       "memory: {host: registered, transfer: staged}\n"
                        "issue: {lanes: 2, sync: device}\n")}});
 }
 

@@ -110,7 +110,7 @@ double predicted_s(const nlohmann::json& run, Device device) {
   if (!run["repeats"].is_null()) facts.repeats = run["repeats"];
   const auto draft = experiment::draft(point.deck, facts);
   EXPECT_EQ(draft.schedules.size(), 1U);
-  return predict(*draft.schedules.at(0), device).complete_s;
+  return predict(draft.schedules.at(0), device).complete_s;
 }
 
 struct Measured {

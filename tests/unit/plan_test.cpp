@@ -80,8 +80,6 @@ TEST(Predictions, NameSettingsThatTheModelDoesNotCover) {
   EXPECT_THAT(notes("issue: {streams: legacy_default}\n"), IsEmpty());
   EXPECT_THAT(notes("disturb: {operation: memset}\n"), IsEmpty());
   EXPECT_THAT(notes("disturb: {operation: malloc}\n"), IsEmpty());
-  EXPECT_THAT(notes("memory: {host: pageable_staged}\n"),
-              ElementsAre(Pair("memory.host", "pageable_staged: predicted as pinned")));
 }
 
 /// Predicted times of a shipped deck by name of the case, in ms.
@@ -237,9 +235,6 @@ std::string plan_error(const std::string& text) {
 }
 
 TEST(Plan, SaysWhichOrderCannotBe) {
-  EXPECT_THAT(plan_error("workload: {kind: increment}\nissue: {orders: [depth_first, auto]}\n"),
-              HasSubstr("issue.orders[1]: found 'auto', which needs a device; allowed: with "
-                        "--device"));
   EXPECT_THAT(
       plan_error("workload:\n  kind: custom\n  tasks:\n"
                  "    - {name: H, stage: h2d, lane: 1, chunk: 1, bytes: 4 KiB}\n"
@@ -254,24 +249,6 @@ TEST(Plan, HasHostWorkForEachChunkOfEachIteration) {
       "issue: {orders: [depth_first]}\nhost_work: {per_chunk: 1 us}\n");
   const deck::Point point = deck::load_points(file.path()).front();
   EXPECT_EQ(plan(point, facts_of(point.deck)).host_work_pieces, 12);
-}
-
-TEST(PlanWords, SayHowACandidateDiffersFromUsualOnes) {
-  using model::Candidate;
-  for (const auto& [candidate, words] :
-       {std::pair(Candidate{.chunks = 4, .lanes = 2}, "with 4 chunks on 2 lanes, predicted"),
-        {Candidate{.profile = deck::Profile::ramp, .spread = 4},
-         "on 1 lane, a ramp of spread 4, predicted"},
-        {Candidate{.transfer = deck::Transfer::zero_copy}, "on 1 lane, zero copy, predicted"},
-        {Candidate{.mechanism = deck::Mechanism::graph}, "on 1 lane, as a graph, predicted"},
-        {Candidate{.mechanism = deck::Mechanism::portable}, "on 1 lane, predicted"}}) {
-    EXPECT_THAT(why(std::vector{candidate}), HasSubstr(words));
-  }
-}
-
-TEST(PlanWords, OfNoTimeHaveNoPart) {
-  EXPECT_EQ(why(std::vector<model::Candidate>{{.busiest = "SM"}}),
-            "sequential with 1 chunk on 1 lane, predicted 0 s, of which SM is busy 0 %");
 }
 
 TEST(PlanCheck, RefusesListedTasksThatRace) {

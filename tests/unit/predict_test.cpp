@@ -741,8 +741,7 @@ TEST(HostRules, OnlyPageableCopiesHoldIt) {
   Device device = device_of(Queues::engine);
   device.h2d.pageable = Curve::line(0, 0.5);
   Schedule schedule = schedule_of({h2d(0, 4), kernel(1, 1)});
-  for (const auto memory : {deck::HostMemory::pinned, deck::HostMemory::registered,
-                            deck::HostMemory::pageable_staged}) {
+  for (const auto memory : {deck::HostMemory::pinned, deck::HostMemory::registered}) {
     schedule.host_memory = memory;
     EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-4", "SM 0-1"));
   }

@@ -16,7 +16,7 @@ namespace overlap {
 /// A run that copied 1 GB to the device in each of these times.
 inline results::Run run_of(deck::Order order, std::vector<double> samples_s) {
   results::Run run;
-  run.order = run.resolved_order = order;
+  run.order = order;
   run.tasks = run.chunks = 1;
   run.h2d_bytes = 1'000'000'000;
   run.repetitions = std::ssize(samples_s);

@@ -13,11 +13,8 @@ namespace overlap::schedule {
 namespace {
 
 using deck::WorkloadKind;
-using testing::AllOf;
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::SizeIs;
 
 deck::Deck increment(std::int64_t chunks, std::int64_t units = 1200) {
   return small_deck(WorkloadKind::increment, units, chunks);
@@ -204,11 +201,8 @@ TEST(Calls, StandForSchedulesThatTheModelPredictsCallByCall) {
   EXPECT_FALSE(calls_only(other));
   other.mechanism = deck::Mechanism::portable;
   EXPECT_TRUE(calls_only(other));
-  for (const deck::HostMemory memory :
-       {deck::HostMemory::pageable, deck::HostMemory::pageable_staged}) {
-    other.host_memory = memory;
-    EXPECT_FALSE(calls_only(other));
-  }
+  other.host_memory = deck::HostMemory::pageable;
+  EXPECT_FALSE(calls_only(other));
   other = s;
   other.names.resize(other.tasks.size());
   EXPECT_FALSE(calls_only(other));
@@ -260,81 +254,6 @@ TEST(Layout, MakesChunksOfAtMostTheGivenBytes) {
     EXPECT_EQ(s.chunks, 5);
     for (const Piece& piece : s.cuts[0].pieces) EXPECT_EQ(piece.size(), 240);
   }
-}
-
-std::vector<std::int64_t> sizes(const Layout& layout) {
-  std::vector<std::int64_t> sizes;
-  for (std::size_t i = 1; i < layout.borders.size(); ++i) {
-    sizes.push_back(layout.borders[i] - layout.borders[i - 1]);
-  }
-  return sizes;
-}
-
-TEST(Layout, ARampGrowsFromBothEndsUpToItsSpread) {
-  deck::Deck deck = increment(8, 220);
-  deck.chunks.profile = deck::Profile::ramp;
-  const Costs costs = schedule::costs(deck.workload, 1);
-  deck.chunks.spread = 4;  // 1 2 4 4 4 4 2 1 of 22 parts
-  EXPECT_THAT(sizes(layout(deck, costs, {})), ElementsAre(10, 20, 40, 40, 40, 40, 20, 10));
-  EXPECT_EQ(layout(deck, costs, {}).largest_chunk_units, 40);
-  deck.chunks.spread = 100;
-  deck.chunks.count = 5;
-  deck.chunks.growth = 3;  // 1 3 9 3 1 of 17 parts
-  EXPECT_THAT(sizes(layout(deck, costs, {})), ElementsAre(13, 39, 116, 39, 13));
-  deck.chunks.spread = 1;
-  EXPECT_THAT(sizes(layout(deck, costs, {})), ElementsAre(44, 44, 44, 44, 44));
-}
-
-TEST(Layout, ARampsChunksHaveAUnitAtLeast) {
-  deck::Deck deck = increment(9, 12);
-  deck.chunks.profile = deck::Profile::ramp;
-  deck.chunks.spread = 1000;
-  const Layout ramp = layout(deck, schedule::costs(deck.workload, 1), {});
-  EXPECT_EQ(ramp.borders.back(), 12);
-  for (const std::int64_t units : sizes(ramp)) EXPECT_GE(units, 1);
-}
-
-TEST(Layout, ARampOfOneUnitPerChunkHasOneChunkPerUnit) {
-  for (const std::int64_t units : {7, 10, 12}) {
-    deck::Deck deck = increment(1, units);
-    deck.chunks.count.reset();
-    deck.chunks.bytes = 4;
-    deck.chunks.profile = deck::Profile::ramp;
-    EXPECT_THAT(sizes(layout(deck, schedule::costs(deck.workload, 1), {})),
-                AllOf(SizeIs(units), Each(1)));
-  }
-}
-
-TEST(Layout, ARampsLargestChunkHasAtMostTheGivenBytes) {
-  deck::Deck deck = increment(1, 4800);
-  deck.chunks.count.reset();
-  deck.chunks.profile = deck::Profile::ramp;
-  const Costs costs = schedule::costs(deck.workload, 1);
-  for (const std::int64_t bytes : {40, 400, 1000, 4000, 20000}) {
-    deck.chunks.bytes = bytes;
-    const Layout ramp = layout(deck, costs, {});
-    EXPECT_LE(ramp.largest_chunk_units * 4, bytes);
-    deck.chunks.bytes.reset();  // and it is cut no finer than that needs
-    deck.chunks.count = ramp.chunks_per_iteration - 1;
-    if (*deck.chunks.count > 0) {
-      EXPECT_GT(layout(deck, costs, {}).largest_chunk_units * 4, bytes);
-    }
-    deck.chunks.count.reset();
-  }
-}
-
-TEST(Layout, ALongRampIsCutQuickly) {
-  // What takes 49000 even chunks takes a ramp of 100000; few numbers between them are tried.
-  deck::Deck deck = increment(1, 4900000000);
-  deck.chunks = {
-      .bytes = 400000, .profile = deck::Profile::ramp, .growth = 1.000033, .spread = 1e9};
-  const Costs costs = schedule::costs(deck.workload, 1);
-  const Layout ramp = layout(deck, costs, {});
-  EXPECT_NEAR(static_cast<double>(ramp.chunks_per_iteration), 1e5, 1e3);
-  EXPECT_LE(ramp.largest_chunk_units, 100000);
-  deck.chunks.count = ramp.chunks_per_iteration - 1;
-  deck.chunks.bytes.reset();
-  EXPECT_GT(layout(deck, costs, {}).largest_chunk_units, 100000);
 }
 
 TEST(Layout, TheSmallerOfDeckAndDeviceDecides) {
@@ -662,7 +581,6 @@ TEST(Property, SchedulesAreSafeAndEveryDependencyIsNeeded) {
     const int chunks = pick(1, 9);
     deck::Deck deck = small_deck(kind, pick(9, 50), chunks);
     deck.workload.iterations = pick(1, 4);
-    if (pick(0, 1) == 1) deck.chunks.profile = deck::Profile::ramp;
     if (pick(0, 3) == 0) deck.memory.transfer = deck::Transfer::zero_copy;
     const int lanes = pick(1, 7);
     const int slots = pick(0, chunks);

@@ -58,16 +58,5 @@ TEST(Series, IsBoundedHoweverManyRepetitionsThereAre) {
   EXPECT_EQ(repetitions, (1 << 20) + 1);
 }
 
-TEST(StagingCosts, AreThoseOfOneRepetition) {
-  std::optional<StagingCosts> mean;
-  add(mean, {1e-3, 6e-3, 15}, 1);
-  add(mean, {2e-3, 4e-3, 15}, 2);
-  add(mean, {6e-3, 2e-3, 15}, 3);
-  ASSERT_TRUE(mean);
-  EXPECT_DOUBLE_EQ(mean->fill_s, 3e-3);
-  EXPECT_DOUBLE_EQ(mean->drain_s, 4e-3);
-  EXPECT_EQ(mean->threads, 15);
-}
-
 }  // namespace
 }  // namespace overlap::experiment

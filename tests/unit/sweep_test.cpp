@@ -62,8 +62,8 @@ TEST(Sweep, OfNothingIsOnePoint) {
 }
 
 TEST(Sweep, TakesThePlaceOfTheKeyItself) {
-  const auto points = points_of(
-      "chunks: {count: 7, profile: uniform}\nsweep:\n  chunks.count: [1, 2]\n  issue.lanes: [3]\n");
+  const auto points =
+      points_of("chunks: {count: 7}\nsweep:\n  chunks.count: [1, 2]\n  issue.lanes: [3]\n");
   ASSERT_EQ(points.size(), 2u);
   EXPECT_EQ(points[1].deck.chunks.count, 2);
   EXPECT_EQ(points[1].deck.issue.lanes, 3);
@@ -387,20 +387,20 @@ TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
   EXPECT_THAT(text, HasSubstr("\"predicted_timeline\":null"));
   EXPECT_THAT(
       results::to_json(
-          {sweep_of("chunks: {profile: ramp}\n"
-                    "sweep: {chunks.growth: [1.5, 2], memory.host: [pinned, pageable]}\n",
+          {sweep_of("disturb: {operation: malloc}\n"
+                    "sweep: {disturb.at: [0.25, 1], memory.host: [pinned, pageable]}\n",
                     {1, 2, 3, 4})},
           -1),
-      HasSubstr(R"("sweep":{"chunks.growth":[1.5,2.0],"memory.host":["pinned","pageable"]})"));
+      HasSubstr(R"("sweep":{"disturb.at":[0.25,1.0],"memory.host":["pinned","pageable"]})"));
 }
 
 TEST(SweepJson, HasTheKeysThatAllPointsHave) {
-  for (const auto& [deck, has_spread] :
-       {std::pair("sweep: {chunks.profile: [uniform, ramp]}\n", false),
-        {"sweep: {chunks.profile: [ramp, uniform]}\n", false},
-        {"chunks: {profile: ramp}\nsweep: {chunks.count: [4, 8]}\n", true}}) {
+  for (const auto& [deck, has_repetitions] :
+       {std::pair("sweep: {measure.duration: [none, 1 s]}\n", false),
+        {"sweep: {measure.duration: [1 s, none]}\n", false},
+        {"measure: {duration: none}\nsweep: {chunks.count: [4, 8]}\n", true}}) {
     const auto file = nlohmann::json::parse(json({sweep_of(deck, {5, 6})}));
-    EXPECT_EQ(file["deck"]["resolved"]["chunks"].contains("spread"), has_spread) << deck;
+    EXPECT_EQ(file["deck"]["resolved"]["measure"].contains("repetitions"), has_repetitions) << deck;
   }
 }
 

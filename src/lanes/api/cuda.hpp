@@ -1,22 +1,14 @@
 #pragma once
 
-#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <Kokkos_Core.hpp>
-#include <vector>
 
 #define OVERLAP_GPU(name) cuda##name
 #define OVERLAP_GPU_CALL(name) {cuda##name, "cuda" #name}
 #include "lanes/api/gpu.hpp"
 
 namespace overlap::lanes {
-
-template <>
-inline void check(CUresult code, const char* call, Where at) {
-  if (code == CUDA_SUCCESS) return;
-  throw failed_call(call, "error of the driver", std::to_string(code), at);
-}
 
 /// The CUDA calls of stream lanes.
 struct CudaApi : GpuCalls<CudaApi> {
@@ -45,36 +37,6 @@ struct CudaApi : GpuCalls<CudaApi> {
 #endif
     check(code, "cudaMemPrefetchAsync", at);
   }
-
-  // Stream operations on words of page-locked memory that host threads poll and set.
-  static constexpr const char* word_call = "cuStreamBatchMemOp";
-  class WordOperations {
-   public:
-    void wait(std::uint32_t* word, std::uint32_t value) {
-      fill(operations_.emplace_back().waitValue, CU_STREAM_MEM_OP_WAIT_VALUE_32, word, value);
-    }
-    void write(std::uint32_t* word, std::uint32_t value) {
-      fill(operations_.emplace_back().writeValue, CU_STREAM_MEM_OP_WRITE_VALUE_32, word, value);
-    }
-    static bool available() { return true; }
-    void clear() { operations_.clear(); }
-    /// Enqueues the collected operations in order.
-    void enqueue(Stream stream, Where at = Where::current()) {
-      if (operations_.empty()) return;
-      const auto count = static_cast<unsigned>(operations_.size());
-      const CUresult code = cuStreamBatchMemOp(stream, count, operations_.data(), 0);
-      clear();
-      check(code, word_call, at);
-    }
-
-   private:
-    static void fill(auto& operation, auto type, std::uint32_t* word, std::uint32_t value) {
-      operation.operation = type;  // flags 0: wait for this value or a later one
-      operation.address = reinterpret_cast<CUdeviceptr>(word);
-      operation.value = value;
-    }
-    std::vector<CUstreamBatchMemOpParams> operations_;
-  };
 };
 
 template <>

@@ -73,7 +73,6 @@ struct GpuCalls {
   static constexpr auto to_device = OVERLAP_GPU(MemcpyHostToDevice);
   static constexpr auto to_host = OVERLAP_GPU(MemcpyDeviceToHost);
   static constexpr auto within_device = OVERLAP_GPU(MemcpyDeviceToDevice);
-  static constexpr ApiCall copy = OVERLAP_GPU_CALL(MemcpyAsync);
   /// Copies several lines of a host array to packed memory or back.
   static void copy_lines(Stream stream, unsigned char* host, unsigned char* device,
                          const schedule::Region& region, OVERLAP_GPU(MemcpyKind) kind,

@@ -2,7 +2,6 @@
 
 // HIP's names that the project uses, as CUDA's. Names of functions are macros, as the sources pass
 // functions on by name.
-#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -52,7 +51,6 @@ struct hipDeviceProp_t : cudaDeviceProp {
 #define hipMemcpyDeviceToHost cudaMemcpyDeviceToHost
 #define hipMemcpyDeviceToDevice cudaMemcpyDeviceToDevice
 #define hipMemcpy cudaMemcpy
-#define hipMemcpyAsync cudaMemcpyAsync
 #define hipMemcpy2DAsync cudaMemcpy2DAsync
 #define hipMemcpy3DAsync cudaMemcpy3DAsync
 #define hipMemset cudaMemset
@@ -71,7 +69,7 @@ struct hipDeviceProp_t : cudaDeviceProp {
 #define hipFree cudaFree
 #define hipHostFree cudaFreeHost
 #define hipHostMalloc cudaHostAlloc
-#define hipHostMallocCoherent cudaHostAllocDefault
+#define hipHostMallocDefault cudaHostAllocDefault
 #define hipHostRegister cudaHostRegister
 #define hipHostRegisterDefault cudaHostRegisterDefault
 #define hipHostUnregister cudaHostUnregister
@@ -106,24 +104,4 @@ inline hipError_t hipMemPrefetchAsync(const void* begin, std::size_t bytes, int 
 #else
   return cudaMemPrefetchAsync(begin, bytes, device, stream);
 #endif
-}
-
-// The operations on words are the driver's: a device of today has them.
-constexpr int hipDeviceAttributeCanUseStreamWaitValue = 0;
-inline hipError_t hipDeviceGetAttribute(int* value, int, int) {
-  *value = 1;
-  return hipSuccess;
-}
-#define hipStreamWaitValueGte CU_STREAM_WAIT_VALUE_GEQ
-inline hipError_t hip_error(CUresult code) {
-  return code == CUDA_SUCCESS ? hipSuccess : cudaErrorUnknown;
-}
-inline hipError_t hipStreamWaitValue32(hipStream_t stream, void* word, unsigned value,
-                                       unsigned flags, unsigned mask) {
-  if (mask != ~0U) return cudaErrorInvalidValue;
-  return hip_error(cuStreamWaitValue32(stream, reinterpret_cast<CUdeviceptr>(word), value, flags));
-}
-inline hipError_t hipStreamWriteValue32(hipStream_t stream, void* word, unsigned value,
-                                        unsigned flags) {
-  return hip_error(cuStreamWriteValue32(stream, reinterpret_cast<CUdeviceptr>(word), value, flags));
 }
