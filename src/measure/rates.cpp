@@ -47,8 +47,9 @@ Marginal stage_marginal(const schedule::Schedule& schedule, Stages stages) {
 /// directions would find the data of the other in the processor's caches. (On a host whose memory
 /// is busy, an H200 took 5.4 ms for 256 MiB both ways; by halves, or in chunks, 6.2 ms.)
 schedule::Schedule copies_of(schedule::Schedule schedule) {
-  const bool whole = std::ranges::all_of(
-      schedule.cuts, [](const schedule::Cut& cut) { return cut.pieces.size() == 1; });
+  const bool whole = std::ranges::all_of(schedule.cuts, [](const schedule::Cut& cut) {
+    return cut.pieces.size() == 1 && cut.pieces.front().size() > 1;
+  });
   std::vector<schedule::Task> copies;
   for (const schedule::Task& task : schedule.tasks) {
     if (!schedule::is_copy(task.stage)) continue;

@@ -185,7 +185,6 @@ class Predict(TestCase):
         self.assertIn("no best: the device file has no latencies, so more chunks never cost time", stdout)
         stdout = self.predicted(self.deck(FOUR), "--predict=k20c", "--set=sweep.issue.lanes=[1, 4]")
         self.assertRegex(stdout, "(?m)^best: ")
-        stdout = self.predicted(self.deck(AUTO), "--predict=k20c")
 
     def test_needs_neither_memory_nor_kokkos(self):
         """64 TiB are no obstacle; the settings of a runtime that never starts do not matter."""
