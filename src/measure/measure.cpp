@@ -230,7 +230,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   const auto after_round = [&, round = 0, stride = 1](experiment::DeviceSamples& device) mutable {
     const int most_rounds = on_gpu() ? 8 : 4;  // of a long run, as evenly as possible
     while (round / stride >= most_rounds) stride *= 2;
-    const bool due = round % stride == 0;
+    const bool due = by_round ? round < most_rounds : round % stride == 0;
     // The link first: after 64 MiB of other data, the next run of 16 MiB takes 1 % longer (H200).
     if (link && (due || judges_link(deck))) link->add_sample(device);
     if (by_round) {
