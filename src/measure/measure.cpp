@@ -227,7 +227,8 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   const std::int64_t most_kept =
       deck.measure.duration_s ? experiment::most_kept : std::numeric_limits<std::int64_t>::max();
   double rates_s = 0;
-  const auto after_round = [&, round = 0, stride = 1](experiment::DeviceSamples& device) mutable {
+  const auto after_round = [&, round = 0, stride = 1](experiment::DeviceSamples& device,
+                                                      bool may_be_last) mutable {
     const int most_rounds = on_gpu() ? 8 : 4;  // of a long run, as evenly as possible
     while (round / stride >= most_rounds) stride *= 2;
     const bool due = by_round ? round < most_rounds : round % stride == 0;
@@ -237,8 +238,10 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
       const auto start = lanes::Clock::now();
       const std::vector<model::Rate> limiting = limiting_rates(runs);
       rates.add_sample(due ? std::span<const model::Rate>(model::all_rates) : limiting, most_kept);
-      rates.store(runs, by_round);
-      experiment::add_bounds(runs, engines);
+      if (due || may_be_last) {
+        rates.store(runs, by_round);
+        experiment::add_bounds(runs, engines);
+      }
       rates_s += lanes::seconds_since(start);
     } else if (due) {
       rates.add_sample();
@@ -253,11 +256,8 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
                                            session.monitor, after_round);
   link.reset();
   if (!workload.host.empty()) samples.device.array_node = node_of(workload.host.front().data());
-  if (by_round) {
-    samples.rates_s = rates_s;
-  } else {
-    rates.store(runs);
-  }
+  rates.store(runs, by_round);
+  samples.rates_s = rates_s;
   bench.pinned.reset();
   for (auto& [run, meter, chunk_s] : costs) {
     if (!chunk_s.empty()) run.chunk_issue_s = base::summarize(std::move(chunk_s));
@@ -376,7 +376,9 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
         round_samples[i].at_s = std::min(round_samples[i].at_s, progress.elapsed_s());
         add_sample(runs[i], round_samples[i], options);
       }
-      if (after_round) after_round(samples.device);
+      if (after_round) {
+        after_round(samples.device, stopping.may_end(round, progress.elapsed_s()));
+      }
       std::optional<experiment::Stop> stop;
       if (verified && stopping.may_end(round, progress.elapsed_s())) {
         stop = stopping.stop(runs, round, progress.elapsed_s(), samples.device);

@@ -59,7 +59,7 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
 
 /// Called after each complete round of scored runs: measures what must see the same moments as
 /// they.
-using AfterRound = std::function<void(experiment::DeviceSamples&)>;
+using AfterRound = std::function<void(experiment::DeviceSamples&, bool may_be_last)>;
 
 /// The only loop that scores. Orders take turns, so that drift of the machine affects all alike;
 /// runs are warm-up or samples, verified with their own data as the deck requires. Rounds continue

@@ -39,7 +39,7 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
          .before_sample = [&] { ++begun; }},
-        {}, {}, [&](auto&) { ++rounds; });
+        {}, {}, [&](auto&, bool) { ++rounds; });
     EXPECT_EQ(rounds, 5);
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[0].order, Order::sequential);
