@@ -214,12 +214,14 @@ void take_files(Options& options, const Inputs& inputs, const FileNames& names,
     succeeds([&] { files.writes(options.calibrate, "--calibrate"); });
   }
   for (const Output& output : common) take(output, true);
-  std::erase_if(options.outputs, [&](Output& output) {
+  std::vector<Output> taken;
+  for (Output& output : options.outputs) {
     output.path = names.resolve(output.path);
-    if (output.taken || has_device_placeholder(output.path)) return false;
-    output.taken = take(output, false);
-    return !output.taken;
-  });
+    const bool waits = has_device_placeholder(output.path);
+    if (!output.taken && !waits) output.taken = take(output, false);
+    if (output.taken || waits) taken.push_back(output);
+  }
+  options.outputs = std::move(taken);
 }
 
 /// Writes a file; returns whether it could.

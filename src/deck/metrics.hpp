@@ -98,7 +98,7 @@ std::optional<base::Summary> contention(std::span<const Repetition> repetitions)
 /// What only some metrics have.
 struct MetricOptions {
   bool is_fraction = false;                  ///< part of a whole: exceeds 1 only by noise
-  bool uses_bound = false;                   ///< is relative to a bound, measured in every round
+  bool uses_bound = false;                   ///< is relative to a bound
   bool has_summary = false;                  ///< result files contain its summary, else its median
   std::string_view file_key = {};            ///< key in `runs[]` of result files, if not `name`
   std::string_view file_column = {};         ///< column in CSV files, if not `name`

@@ -1,7 +1,6 @@
 #include "experiment/run.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace overlap::experiment {
 namespace {

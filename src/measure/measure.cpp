@@ -231,19 +231,22 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
                                                       bool may_be_last) mutable {
     const int most_rounds = on_gpu() ? 8 : 4;  // of a long run, as evenly as possible
     while (round / stride >= most_rounds) stride *= 2;
-    const bool due = by_round ? round < most_rounds : round % stride == 0;
+    const bool due = round % stride == 0;
+    // Where each round is measured, what does not limit is measured in the first ones alone.
+    const bool all_rates = by_round ? round < most_rounds : due;
     // The link first: after 64 MiB of other data, the next run of 16 MiB takes 1 % longer (H200).
     if (link && (due || judges_link(deck))) link->add_sample(device);
     if (by_round) {
       const auto start = lanes::Clock::now();
       const std::vector<model::Rate> limiting = limiting_rates(runs);
-      rates.add_sample(due ? std::span<const model::Rate>(model::all_rates) : limiting, most_kept);
-      if (due || may_be_last) {
+      rates.add_sample(all_rates ? std::span<const model::Rate>(model::all_rates) : limiting,
+                       most_kept);
+      if (all_rates || may_be_last) {
         rates.store(runs, by_round);
         experiment::add_bounds(runs, engines);
       }
       rates_s += lanes::seconds_since(start);
-    } else if (due) {
+    } else if (all_rates) {
       rates.add_sample();
     }
     for (auto& [run, meter, chunk_s] : costs) {

@@ -120,8 +120,13 @@ class RatesOfRuns {
   void store(std::vector<experiment::Run>& runs, bool by_round = false) const;
 
  private:
+  /// Chooses the meter of each rate: with the least median, as add_bounds() does.
+  void find_sources();
+
   std::deque<RateMeter> meters_;
-  std::vector<std::vector<model::Rates>> samples_;       ///< per meter
+  std::vector<std::vector<model::Rates>> samples_;  ///< per meter
+  std::vector<bool> host_tiles_;                    ///< per meter: its runs leave tiles to the host
+  std::vector<std::size_t> sources_;                ///< meter per rate; empty: not yet chosen
   std::vector<std::optional<std::size_t>> meter_index_;  ///< per run
   std::int64_t number_ = 0;                              ///< of the next sample
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -163,7 +164,10 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
     const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, device_tasks,
                                   experiment::host_tiles(schedule));
     const auto [entry, is_new] = shapes.try_emplace(shape, meters_.size());
-    if (is_new) meters_.emplace_back(executor, workload, std::move(schedule));
+    if (is_new) {
+      host_tiles_.push_back(experiment::host_tiles(schedule) > 0);
+      meters_.emplace_back(executor, workload, std::move(schedule));
+    }
     index = entry->second;
   }
   samples_.resize(meters_.size());
@@ -172,11 +176,12 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
 void RatesOfRuns::add_sample(std::span<const model::Rate> which, std::int64_t most) {
   std::vector<std::vector<model::Rate>> wanted(meters_.size(), {which.begin(), which.end()});
   if (!all(which)) {
-    for (auto& rates : wanted) rates.clear();
-    for (const model::Rate rate : which) {
-      const auto least = std::ranges::min_element(
-          samples_, {}, [&](const auto& samples) { return model::median(samples).*rate; });
-      wanted[static_cast<std::size_t>(least - samples_.begin())].push_back(rate);
+    if (sources_.empty()) find_sources();
+    for (std::size_t i = 0; i < meters_.size(); ++i) {
+      std::erase_if(wanted[i], [&](model::Rate rate) {
+        const auto number = std::ranges::find(model::all_rates, rate) - model::all_rates.begin();
+        return !host_tiles_[i] && sources_[static_cast<std::size_t>(number)] != i;
+      });
     }
   }
   std::vector<model::Rates> round;
@@ -185,6 +190,20 @@ void RatesOfRuns::add_sample(std::span<const model::Rate> which, std::int64_t mo
     experiment::add_thinned(samples_[i], round[i], number_, most);
   }
   ++number_;
+}
+
+void RatesOfRuns::find_sources() {
+  for (const model::Rate rate : model::all_rates) {
+    std::size_t source = 0;
+    double least_s = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < meters_.size(); ++i) {
+      const double median_s = model::median(samples_[i]).*rate;
+      if (host_tiles_[i] || median_s >= least_s) continue;
+      source = i;
+      least_s = median_s;
+    }
+    sources_.push_back(source);
+  }
 }
 
 void RatesOfRuns::store(std::vector<experiment::Run>& runs, bool by_round) const {

@@ -172,25 +172,4 @@ std::vector<Rate> limiting_rates(const Bounds& bounds) {
   return {&Rates::both_s};
 }
 
-Rates rates(const schedule::Schedule& schedule, const Device& device) {
-  Rates rates;
-  double h2d_beside_s = 0;
-  double d2h_beside_s = 0;
-  for (const Task& task : schedule.tasks) {
-    const double seconds = seconds_alone(schedule, task, device);
-    const double slowed = device.copies(task.stage).slowed(static_cast<double>(task.bytes));
-    if (task.stage == Stage::h2d) {
-      rates.h2d_s += seconds;
-      h2d_beside_s += seconds * slowed;
-    } else if (task.stage == Stage::d2h) {
-      rates.d2h_s += seconds;
-      d2h_beside_s += seconds * slowed;
-    } else if (schedule::is_kernel(task.stage)) {
-      rates.kernel_s += seconds;
-    }
-  }
-  rates.both_s = std::min(std::max(h2d_beside_s, d2h_beside_s), rates.h2d_s + rates.d2h_s);
-  return rates;
-}
-
 }  // namespace overlap::model

@@ -29,9 +29,6 @@ inline constexpr std::array<Rate, 4> all_rates = {&Rates::h2d_s, &Rates::d2h_s, 
 /// The median of each time over those samples that have it (NaN: not sampled; none has it: 0).
 Rates median(const std::vector<Rates>& samples);
 
-/// The rates of a schedule by the description of a device, with page-locked memory.
-Rates rates(const schedule::Schedule& schedule, const Device& device);
-
 /// Lower bounds of the time, in seconds. Fill and drain, the time of the first and last chunk while
 /// not all engines have work, are included in schedule_bound_s only.
 struct Bounds {

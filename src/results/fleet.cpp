@@ -11,7 +11,6 @@
 #include <map>
 #include <ranges>
 #include <set>
-#include <span>
 #include <tuple>
 
 #include "base/launcher.hpp"

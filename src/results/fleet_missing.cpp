@@ -39,7 +39,7 @@ struct Launch {
   std::map<int, std::string> files;   ///< by rank
   std::map<std::string, Node> nodes;  ///< by host
   std::vector<Device*> devices;
-  std::set<std::string> doubts;  ///< why these cannot be the ranks of one launch
+  std::string doubt;  ///< why these cannot be the ranks of one launch, the first one found
 };
 
 /// The first numbers below `count` that were not found.
@@ -75,17 +75,18 @@ std::vector<MissingDevices> missing_of(const Launch& launch) {
 void add_rank(Device& device, Launch& launch) {
   const int rank = *device.job->rank, ranks = *device.job->ranks;
   const auto [found, is_new] = launch.files.emplace(rank, device.file);
+  std::string doubt;
   if (launch.id.empty()) {
-    launch.doubts.insert(
+    doubt =
         "unknown launch: its launcher does not tell it from others, so its ranks may be those of "
-        "several; give --fleet");
+        "several; give --fleet";
   } else if (!is_new) {
-    launch.doubts.insert(fmt::format("launch {}: found rank {} in {} and in {}", launch.id, rank,
-                                     found->second, device.file));
+    doubt = fmt::format("launch {}: found rank {} in {} and in {}", launch.id, rank, found->second,
+                        device.file);
   } else if (launch.ranks > 0 && launch.ranks != ranks) {
-    launch.doubts.insert(
-        fmt::format("launch {}: found ranks of {} and of {}", launch.id, launch.ranks, ranks));
+    doubt = fmt::format("launch {}: found ranks of {} and of {}", launch.id, launch.ranks, ranks);
   }
+  if (launch.doubt.empty()) launch.doubt = doubt;
   launch.ranks = std::max(launch.ranks, ranks);
   launch.devices.push_back(&device);
   Launch::Node& node = launch.nodes[device.host];
@@ -132,9 +133,8 @@ void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
   for (const auto& [key, launch] : launches_of(fleet.devices)) {
     for (MissingDevices& missing : missing_of(launch)) add(std::move(missing));
     for (Device* const device : launch.devices) {
-      for (const std::string& doubt : launch.doubts) {
-        device->reasons.push_back({base::ExitCode::inconclusive, doubt, {}});
-      }
+      if (launch.doubt.empty()) break;
+      device->reasons.push_back({base::ExitCode::inconclusive, launch.doubt, {}});
     }
   }
   std::map<std::string, std::map<std::string, std::set<std::string>>> hosts;  // by label

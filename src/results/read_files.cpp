@@ -227,7 +227,7 @@ std::vector<Device> devices_in(const describe::Document& document) {
 /// The host that the beginning of a result file names; empty: none.
 std::string host_in(const std::string& text) {
   static const std::regex host(R"re("host"\s*:\s*\{\s*"name"\s*:\s*"([^"\\]+)")re");
-  constexpr std::ptrdiff_t most_bytes = 1 << 16;
+  constexpr std::ptrdiff_t most_bytes = 1 << 12;  // std::regex takes stack for each character
   const auto end = text.begin() + std::min<std::ptrdiff_t>(std::ssize(text), most_bytes);
   std::smatch found;
   return std::regex_search(text.begin(), end, found, host) ? found.str(1) : "";

@@ -50,7 +50,7 @@ std::vector<Result> measured_results(const std::string& file, const std::string&
 std::vector<Device> devices_of(const std::string& file, const std::string& text);
 
 /// Reads the devices of all files in parallel; keeps nothing else in memory. Lists files that are
-/// not results as broken, and ignored files with a line each.
+/// not results as broken, and names the files that it skips.
 Fleet read_devices(const Sources& sources);
 
 /// What a file of this program holds. Throws base::Error with file and field in one line.
