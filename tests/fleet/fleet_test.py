@@ -135,7 +135,7 @@ class Case(TestCase):
         self.assertEqual(len(lines), 1, text)
         self.assertRegex(lines[0], rf" verdict={verdict} data=\w+ exit={code}$", text)
         if OPEN_MPI is None or OPEN_MPI >= 5:  # Open MPI 4 always ends with 0 where ranks may outlive each other
-            self.assertEqual(result, code, text)
+            self.assertRegex(str(result), rf"^{code}$", text)
         return text
 
     def result(self, rank):
@@ -322,7 +322,9 @@ class Trouble(Case):
                         self.assertLessEqual({f"rank-{other}.json" for other in (1, 2, 3)}, set(self.files()))
                         self.assert_merge_misses(rank)
                         continue
-                    text = self.assert_ends(started, "ERROR", 1, limit)
+                    # Alone the others, which share a busy machine, may differ by more than 25 %.
+                    verdict, code = ("(ERROR|FAIL)", "[15]") if phase == "alone" else ("ERROR", 1)
+                    text = self.assert_ends(started, verdict, code, limit)
                     self.assert_missing(text, rank)
                     self.assert_merge_misses(rank)
                     for other in {0, 1, 3}:
@@ -331,8 +333,8 @@ class Trouble(Case):
     @others_live_on
     def test_a_rank_that_is_killed_is_lost_with_each_deck(self):
         more = self.folder / "more.yaml"
-        more.write_text(long("alone").replace("65536", "32768"))
-        started = self.fleet(long("alone"), more)
+        more.write_text(long("together").replace("65536", "32768"))
+        started = self.fleet(long("together"), more)
         started.started()
         started.send(signal.SIGKILL, 2)
         self.assert_ends(started, "ERROR", 1, 2 * (RANKS * max(DURATIONS.values()) + DEADLINE) + 30)
@@ -380,7 +382,7 @@ class Trouble(Case):
         pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[0])
         limit = pages * resource.getpagesize() + (16 << 20)
         resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
-        text = self.assert_ends(started, "ERROR", 4, 120)
+        text = self.assert_ends(started, "(ERROR|FAIL)", "[45]", 120)  # the others may differ by more than 25 %
         self.assertRegex(text, "rank 2 on .*memory")
         self.assertEqual(self.result(2)["exit_code"], 4)
         for other in (0, 1, 3):
@@ -388,7 +390,7 @@ class Trouble(Case):
 
     def test_a_rank_that_cannot_write(self):
         (self.folder / "rank-2.json").mkdir()
-        text = self.assert_ends(self.fleet(SMALL), "ERROR", 1)
+        text = self.assert_ends(self.fleet(STEADY), "ERROR", 1)
         self.assertIn("rank-2.json", text)
         for other in (0, 1, 3):
             self.assertEqual(self.result(other)["exit_code"], 0)
