@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "describe/document.hpp"
 #include "names.hpp"
+#include "report/output_file.hpp"
 
 namespace overlap {
 namespace {
@@ -195,8 +196,7 @@ void check(const CLI::App& app, const Options& options) {
   if (options.decks.empty() && options.calibrate.empty() && !asks_kokkos) {
     fail("no deck given (see miniapp --help)");
   }
-  exclude("--predict",
-          {"--device", "--calibrate", "--dry-run", "--reference", "--resume", "--fleet"});
+  exclude("--predict", {"--device", "--calibrate", "--dry-run", "--reference", "--fleet"});
   exclude("--device", {"--calibrate"});
   exclude("--dry-run", {"--calibrate"});
   exclude("--resume", {"--calibrate", "--dry-run"});
@@ -211,9 +211,11 @@ void check(const CLI::App& app, const Options& options) {
       fail(option + " without a deck (see miniapp --help)");
     }
   }
-  if (options.resume && options.outputs.empty()) {
-    fail("--resume needs a result file, next to which finished points are saved; allowed: with " +
-         report::sweep_options());
+  const auto keeps_points = [](const Output& output) {
+    return is_json(output) && !report::is_stream(output.path);
+  };
+  if (options.resume && std::ranges::none_of(options.outputs, keeps_points)) {
+    fail("--resume without a result file; allowed: with --json FILE, the one to continue");
   }
 }
 
@@ -250,7 +252,7 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--list", options.list,
                "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--resume", options.resume,
-               "Continue an interrupted sweep from the points kept next to its result file");
+               "Continue an interrupted sweep: run the points that the file of --json lacks");
   app.add_flag("--dry-run", options.dry_run,
                "Print the schedules, or the points of a sweep; run nothing");
   app.add_flag("--quiet", options.quiet, "Print only the result lines");

@@ -150,7 +150,7 @@ Plan plan(const deck::Point& point, const Facts& facts) {
       Case& variant = plan.cases.emplace_back(planned);
       set_schedule(variant, schedule::with_host_work(planned.schedule, deck.host_work->per_chunk_s,
                                                      plan.host_work_pieces));
-      variant.host_work = true;
+      variant.host_work.emplace();
     }
   }
   if (facts.is_current_device) plan.current_device = facts.device;

@@ -249,7 +249,7 @@ measure::Hooks Member::phase_hooks(deck::Phase phase, const measure::Hooks& hook
   return extended;
 }
 
-results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
+results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
   struct Ended {  // in any case: nobody waits for this rank afterwards
     Board& board;
     ~Ended() { board.end_phase(); }
@@ -261,7 +261,7 @@ results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const 
   board_->wait_for_all(sleep);  // a rank that failed in the previous phase did not wait
   board_->begin_phase();
   experiment::Window window;
-  results::Part part;
+  results::Point point;
   Poll poll = sleep;
   {
     const Ended ended{*board_};
@@ -276,17 +276,21 @@ results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const 
         load->copy();
       };
     }
-    part = lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
-    part.window = {base::summary_if_any(window.skew_s), base::summary_if_any(window.shared_s)};
+    point =
+        lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
+    if (phase == deck::Phase::together) {
+      point.window = results::Window{base::summary_if_any(window.skew_s),
+                                     base::summary_if_any(window.shared_s)};
+    }
   }
   hooks.show("waiting for the other ranks");
   try {
     lanes::keep_if_lost([&] { board_->wait_for_all(poll); }, poll);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
-    experiment::interrupt(part);
+    experiment::interrupt(point);
   }
-  return part;
+  return point;
 }
 
 void Member::receive() {

@@ -34,7 +34,7 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
   };
   add(run.samples_s, sample.elapsed.complete_s);
   add(run.issue_s, sample.elapsed.issued_s);
-  if (run.host_work) add(run.host_work_samples.samples_s, sample.elapsed.host_work_s);
+  if (run.host_work) add(run.host_work->samples_s, sample.elapsed.host_work_s);
   if (options.duration_s) {
     experiment::add(run.soak_samples, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
@@ -327,7 +327,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
                                const Monitor& monitor, const AfterRound& after_round) {
   for (experiment::Run& run : runs) {
     require_host_kind(run.schedule, workload);
-    if (run.host_work) run.host_work_samples.threads = executor.host_worker()->threads();
+    if (run.host_work) run.host_work->threads = executor.host_worker()->threads();
   }
   workload.generate(0);
   wake(executor, runs.front().schedule, workload);

@@ -38,7 +38,7 @@ void add_times(CsvCells& cells, const base::Summary& time_s) {
                              {"hi_s", time(&base::Summary::hi)}});
 }
 
-CsvCells cells_of(const results::Result& result, const Run& run) {
+CsvCells cells_of(const results::Result& result, const results::Point& point, const Run& run) {
   const base::Machine& machine = result.machine;
   CsvCells cells = {{"deck", result.deck.name()},
                     {"host", result.predicts() ? "" : machine.host.name},
@@ -47,12 +47,12 @@ CsvCells cells_of(const results::Result& result, const Run& run) {
                                                  : machine.host.cpu},
                     {"started", result.started}};
   for (const results::Axis& axis : result.axes()) {
-    const describe::Json value = run.point.value(axis.key, describe::Json(""));
+    const describe::Json value = point.values.value(axis.key, describe::Json(""));
     cells.push_back(value.is_number() ? CsvCell(axis.key, value.get<double>())
                                       : CsvCell(axis.key, describe::spell(value)));
   }
   cells.insert(cells.end(),
-               {{"phase", std::string(deck::to_string(run.phase))},
+               {{"phase", std::string(deck::to_string(point.phase))},
                 {"order", std::string(deck::to_string(run.order))},
                 {"disturb", std::string(run.disturbance ? deck::to_string(*run.disturbance) : "")},
                 {"host_work", std::string(run.host_work ? "true" : "false")},
@@ -62,7 +62,7 @@ CsvCells cells_of(const results::Result& result, const Run& run) {
                 {"bytes", run.bytes()}});
   add_times(cells, base::summarize(run.samples_s));
   for (const deck::MetricRow& metric : deck::run_metrics) {
-    if (metric.options.has_summary) continue;
+    if (metric.value == deck::Metric::time) continue;
     const auto& value = run.value(metric.value);
     cells.emplace_back(std::string(metric.column()),
                        value ? std::optional(value->median) : std::nullopt);
@@ -77,7 +77,7 @@ CsvCells cells_of(const results::Result& result, const Run& run) {
        {"schedule_bound_s", bound(&model::Bounds::schedule_bound_s)},
        {"predicted_s", run.predicted_s},
        {"verified", std::string(verified)},
-       {"verdict", run.ran() ? std::string(results::run_verdict(run, result.checks)) : ""}});
+       {"verdict", run.ran() ? std::string(results::run_verdict(run, point.checks)) : ""}});
   return cells;
 }
 
@@ -130,9 +130,11 @@ CsvCells cells_of(const SideBySide& side_by_side, const results::SharedDeck& dec
 std::string csv(const Results& results) {
   std::vector<CsvCells> rows;
   for (const results::Result& result : results) {
-    for (const Run& run : result.runs) rows.push_back(cells_of(result, run));
+    for (const results::Point& point : result.points) {
+      for (const Run& run : point.runs) rows.push_back(cells_of(result, point, run));
+    }
   }
-  return csv_text(cells_of(results.front(), {}), rows);
+  return csv_text(cells_of(results.front(), {}, {}), rows);
 }
 
 std::string csv(const results::Comparisons& comparisons) {

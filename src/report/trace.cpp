@@ -127,25 +127,28 @@ void Events::timeline(const results::Timeline& timeline, const std::string& titl
   arrows(timeline, tracks(timeline, true));
 }
 
+void add_run(Events& writer, const Run& run, const std::string& title) {
+  if (run.timeline) {
+    const results::Trace trace = run.trace.value_or(results::Trace());
+    writer.timeline(
+        *run.timeline,
+        fmt::format("{}, measured ({}){}", title, trace.source,
+                    trace.doubtful ? fmt::format(", doubtful: {} against the median",
+                                                 base::format_change(trace.perturbation))
+                                   : ""));
+  }
+  if (run.predicted_timeline) writer.timeline(*run.predicted_timeline, title + ", predicted");
+}
+
 }  // namespace
 
 std::string trace(const Results& results) {
   Events writer;
   for (const results::Result& result : results) {
-    for (const Run& run : result.runs) {
+    for (const results::Point& point : result.points) {
       std::string title = results.size() > 1 ? result.title + ": " : "";
-      if (run.phase == deck::Phase::together) title += "together: ";
-      title += order_label(run);
-      if (run.timeline) {
-        const results::Trace trace = run.trace.value_or(results::Trace());
-        writer.timeline(
-            *run.timeline,
-            fmt::format("{}, measured ({}){}", title, trace.source,
-                        trace.doubtful ? fmt::format(", doubtful: {} against the median",
-                                                     base::format_change(trace.perturbation))
-                                       : ""));
-      }
-      if (run.predicted_timeline) writer.timeline(*run.predicted_timeline, title + ", predicted");
+      if (point.phase == deck::Phase::together) title += "together: ";
+      for (const Run& run : point.runs) add_run(writer, run, title + order_label(run));
     }
   }
   return base::safe_lines(writer.finish());

@@ -188,7 +188,7 @@ TYPED_TEST(MeasureTest, HostWorkIsDoneOncePerRun) {
 template <class Space>
 experiment::Run measured(const HostWorkBench<Space>& bench) {
   std::vector<experiment::Run> runs = {run_of(bench.schedule.order, bench.schedule)};
-  runs[0].host_work = true;
+  runs[0].host_work.emplace();
   measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2});
   return runs[0];
 }
@@ -255,11 +255,11 @@ TYPED_TEST(MeasureTest, GraphsLeaveHostWorkToTheHost) {
 
 TYPED_TEST(MeasureTest, MeasuringTakesTheTimeOfHostWork) {
   const experiment::Run run = measured(HostWorkBench<TypeParam>(Order::depth_first));
-  ASSERT_EQ(run.host_work_samples.samples_s.size(), 2U);
-  EXPECT_GE(run.host_work_samples.threads, 1);
+  ASSERT_EQ(run.host_work->samples_s.size(), 2U);
+  EXPECT_GE(run.host_work->threads, 1);
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_GT(run.host_work_samples.samples_s[i], 1e-4);
-    EXPECT_LT(run.host_work_samples.samples_s[i], run.samples_s[i]);
+    EXPECT_GT(run.host_work->samples_s[i], 1e-4);
+    EXPECT_LT(run.host_work->samples_s[i], run.samples_s[i]);
   }
 }
 
@@ -348,10 +348,10 @@ TEST(Link, IsMeasuredInTurn) {
   EXPECT_EQ(begun, 0);  // other ranks do not wait for the warm-up
   experiment::DeviceSamples found;
   for (int i = 0; i < 3; ++i) link.add_sample(found);
-  EXPECT_EQ(found.link_bytes, 64 << 20);
+  EXPECT_EQ(found.link->bytes, 64 << 20);
   EXPECT_EQ(begun, 3 * 3);
-  for (const auto* const samples :
-       {&found.h2d_s, &found.d2h_s, &found.duplex_s, &found.duplex_h2d_s, &found.duplex_d2h_s}) {
+  for (const auto* const samples : {&found.link->h2d_s, &found.link->d2h_s, &found.link->duplex_s,
+                                    &found.link->duplex_h2d_s, &found.link->duplex_d2h_s}) {
     EXPECT_EQ(samples->size(), 3U);
     // No link moves more than 10 TB/s, and no test runs on one of less than 64 MB/s.
     EXPECT_THAT(*samples, testing::Each(testing::AllOf(testing::Gt(6e-6), testing::Lt(1.0))));

@@ -70,14 +70,15 @@ def measure(miniapp, device, points):
 
 def compared(text, result):
     """What is kept of a result, its relative error, half the width of its interval, and whether the median lies in it."""
-    run = next(run for run in result["runs"] if f"[{run['order']}]" in text)
+    balance = result["points"][0]["balance"]
+    run = next(run for run in result["points"][0]["runs"] if f"[{run['order']}]" in text)
     time, low, high = run["time_s"], run["predicted_lo_s"], run["predicted_hi_s"]
     error = run["predicted_s"] / time["median"] - 1
     width = (high - low) / 2 / run["predicted_s"]
     inside = low <= time["median"] <= high
     print(f"{time['median'] * 1e3:9.4f} ms ({time['lo'] * 1e3:.4f} to {time['hi'] * 1e3:.4f}) "
           f"predicted {100 * error:+6.1f} % ±{100 * width:4.1f} %{' ' if inside else '!'} {' '.join(text.split())}", flush=True)
-    kept = {"deck": text, "repeats": result["balance"]["repeats"] if result["balance"] else None,
+    kept = {"deck": text, "repeats": balance and balance["repeats"],
             "chunk_s": run["chunk_issue_s"] and run["chunk_issue_s"]["median"],
             "predicted": run["predicted_s"], **{key: time[key] for key in ("median", "lo", "hi")}}
     return kept, abs(error), width, inside

@@ -31,8 +31,8 @@ constexpr FigureKey throughput{Phase::alone, Order::by_engine, Metric::throughpu
 
 /// A result file of two orders, as the program writes it.
 std::string file_text() {
-  Result result = result_of(part_of({run_of(Order::sequential, {1.9, 2, 2.1, 2, 2, 2}),
-                                     run_of(Order::by_engine, {1, 1, 1, 1.25, 1, 0.8})}));
+  Result result = result_of(point_of({run_of(Order::sequential, {1.9, 2, 2.1, 2, 2, 2}),
+                                      run_of(Order::by_engine, {1, 1, 1, 1.25, 1, 0.8})}));
   result.deck.identity = "abc";
   result.machine.build.backend = "Cuda";
   result.machine.device = base::DeviceInfo{.name = "GPU",

@@ -42,7 +42,7 @@ Run run_with(std::optional<base::Summary> chunk_s) {
   return run;
 }
 
-Part judged(std::vector<Run> runs, bool on_current_device = true) {
+results::Point judged(std::vector<Run> runs, bool on_current_device = true) {
   Plan plan;
   if (on_current_device) plan.current_device = device();
   Samples samples;
@@ -50,15 +50,15 @@ Part judged(std::vector<Run> runs, bool on_current_device = true) {
   return judge(std::move(plan), std::move(samples));
 }
 
-Part judged(std::optional<base::Summary> chunk_s, bool on_current_device = true) {
+results::Point judged(std::optional<base::Summary> chunk_s, bool on_current_device = true) {
   return judged(std::vector{run_with(chunk_s)}, on_current_device);
 }
 
-double predicted_s(const Part& part) { return part.runs.at(0).predicted_s.value(); }
+double predicted_s(const results::Point& part) { return part.runs.at(0).predicted_s.value(); }
 
 TEST(Judge, PredictsWithTheHostCostsBetweenTheRuns) {
   EXPECT_DOUBLE_EQ(predicted_s(judged(std::optional<base::Summary>())), 2 + 2 + 4);
-  const Part slow = judged(about(12));             // instead of 4
+  const results::Point slow = judged(about(12));   // instead of 4
   EXPECT_DOUBLE_EQ(predicted_s(slow), 6 + 3 + 4);  // the kernel is complete before that
   EXPECT_DOUBLE_EQ(slow.runs[0].predicted_lo_s.value(), 0.92 * (4.5 + 2.25 + 4));
   EXPECT_DOUBLE_EQ(judged(about(12, 7)).runs[0].predicted_lo_s.value(),
@@ -81,7 +81,7 @@ TEST(Judge, AnInterruptLosesNothingThatWasMeasured) {
 }
 
 /// The baseline, and an order that does not overlap and got `got_s` of 2 s of CPU time.
-Part judged_on_host(deck::Metric metric, double limit, double cores, double got_s) {
+results::Point judged_on_host(deck::Metric metric, double limit, double cores, double got_s) {
   Plan plan;
   deck::Criterion& criterion = plan.deck.acceptance.emplace_back();
   criterion.metric = metric;
@@ -109,20 +109,20 @@ Part judged_on_host(deck::Metric metric, double limit, double cores, double got_
 TEST(Judge, AnOrderThatLacksCoresIsNotToBlame) {
   using deck::Metric;
   EXPECT_EQ(judged_on_host(Metric::speedup, 1.3, 2, 1.9).checks.at(0).verdict, Verdict::fail);
-  const Part few = judged_on_host(Metric::speedup, 1.3, 1, 2);
-  EXPECT_EQ(few.exit_code(), base::ExitCode::inconclusive);
+  const results::Point few = judged_on_host(Metric::speedup, 1.3, 1, 2);
+  EXPECT_EQ(few.outcome->exit_code, base::ExitCode::inconclusive);
   EXPECT_THAT(few.checks.at(0).text,
               testing::HasSubstr("inconclusive: few cores: 1 core for 2 workers"));
-  const Part busy = judged_on_host(Metric::speedup, 1.3, 2, 1);
-  EXPECT_EQ(busy.exit_code(), base::ExitCode::inconclusive);
+  const results::Point busy = judged_on_host(Metric::speedup, 1.3, 2, 1);
+  EXPECT_EQ(busy.outcome->exit_code, base::ExitCode::inconclusive);
   EXPECT_THAT(busy.checks.at(0).reason,
               testing::HasSubstr("busy cores: the workers got 1.0 of 2 cores"));
   EXPECT_EQ(judged_on_host(Metric::time, 1, 1, 1).checks.at(0).verdict, Verdict::fail);
-  EXPECT_EQ(judged_on_host(Metric::speedup, 0.9, 1, 1).exit_code(), base::ExitCode::pass);
+  EXPECT_EQ(judged_on_host(Metric::speedup, 0.9, 1, 1).outcome->exit_code, base::ExitCode::pass);
 }
 
 TEST(Judge, EachRunHasItsOwnHostCosts) {
-  const Part part = judged({run_with(about(12)), run_with(about(8)), run_with({})});
+  const results::Point part = judged({run_with(about(12)), run_with(about(8)), run_with({})});
   std::vector<double> predicted_s;
   for (const auto& run : part.runs) predicted_s.push_back(run.predicted_s.value());
   EXPECT_THAT(predicted_s, ElementsAre(6 + 3 + 4, 4 + 2 + 4, 2 + 2 + 4));
@@ -137,7 +137,8 @@ TEST(Judge, FewHostCostsHaveTheSpreadOfTheDevice) {
 }
 
 TEST(Judge, KeepsPredictionsForOtherDevicesAndOnesWithoutHostCosts) {
-  for (const Part& same : {judged(about(12), false), judged(std::optional<base::Summary>())}) {
+  for (const results::Point& same :
+       {judged(about(12), false), judged(std::optional<base::Summary>())}) {
     EXPECT_DOUBLE_EQ(predicted_s(same), 8);
     EXPECT_THAT(same.notes, IsEmpty());
   }

@@ -47,7 +47,7 @@ results::Run small_run() {
   return finished(run);
 }
 
-results::Result small_result() { return result_of(part_of({small_run()})); }
+results::Result small_result() { return result_of(point_of({small_run()})); }
 
 using Slices = std::map<std::pair<int, int>, std::vector<json>>;
 
@@ -136,7 +136,7 @@ TEST(Trace, NamesDecksIfThereAreSeveral) {
 }
 
 TEST(Trace, IsAFileWithoutTimelines) {
-  const results::Result result = result_of(part_of({run_of(deck::Order::sequential, {1})}));
+  const results::Result result = result_of(point_of({run_of(deck::Order::sequential, {1})}));
   EXPECT_TRUE(json::parse(trace({result}))["traceEvents"].empty());
   EXPECT_TRUE(json::parse(trace({}))["traceEvents"].empty());
 }
