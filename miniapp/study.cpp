@@ -207,7 +207,8 @@ void run_points(Study& study, Runner& runner) {
   using Clock = std::chrono::steady_clock;
   Terminal& terminal = runner.terminal;
   results::Result& result = study.result;
-  Clock::time_point next_save;  // so that at most half of the time goes into files
+  const auto start = Clock::now();
+  Clock::duration saving{};  // at most half of the time
   for (std::size_t number = 0; number < study.points.size(); ++number) {
     if (result.points[number].is_finished()) continue;
     const deck::Point& point = study.points[number];
@@ -216,9 +217,9 @@ void run_points(Study& study, Runner& runner) {
     results::put(result, number, runner.run(study, point));
     const results::Point& done = result.points[number];
     terminal.lines(report::wrong_data(done));
-    if (const auto begin = Clock::now(); result.sweeps() && begin >= next_save) {
+    if (const auto begin = Clock::now(); result.sweeps() && 2 * saving <= begin - start) {
       runner.save();
-      next_save = Clock::now() + (Clock::now() - begin);
+      saving += Clock::now() - begin;
     }
     if (done.is_finished()) continue;
     if (result.sweeps() && is_skipped(done)) {
@@ -336,10 +337,17 @@ void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>&
     if (options.resume) begin_resumed(study, machinery, terminal);
     if (study.result.sweeps()) terminal.show(report::heading(study.result, {}));
     if (machinery.unusable) {
-      const deck::Point& first = study.points.front();
-      const base::Error error = named(first.deck, *machinery.unusable);
-      results::put(study.result, 0, experiment::failed_point(first, error));
-      terminal.error(study.result.points.front().ended_by());
+      const base::Error error = named(study.points.front().deck, *machinery.unusable);
+      const auto& points = study.result.points;
+      const auto next = std::ranges::find_if_not(points, &results::Point::is_finished);
+      if (next == points.end()) {
+        results::fail(study.result, error.code(), error.what());
+        terminal.error(error.what());
+      } else {
+        const auto number = static_cast<std::size_t>(next - points.begin());
+        results::put(study.result, number, experiment::failed_point(study.points[number], error));
+        terminal.error(points[number].ended_by());
+      }
     } else {
       Runner runner{inputs,
                     machinery,

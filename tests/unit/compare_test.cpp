@@ -259,7 +259,7 @@ TEST(Compare, ComparesEachPhaseWithItself) {
   Result one = result("a", 1);
   Point& together = one.points.emplace_back(one.points[0]);
   together.phase = deck::Phase::together;
-  for (Run& run : together.runs) {
+  for (auto& run : together.runs) {
     for (double& time_s : run.samples_s) time_s *= 2;
   }
   const Comparison same = compared(one, one);

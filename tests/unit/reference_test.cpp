@@ -229,12 +229,12 @@ TEST(ReferenceLimit, ShowsInTextsAndFiles) {
   EXPECT_EQ(limit_text(unknown), "unknown");
   EXPECT_THAT(unknown.text, HasSubstr("limit unknown; inconclusive: refs/h200.yaml has no"));
   Result result;
-  result.checks = {known, unknown};
+  result.points = {{.checks = {known, unknown}}};
   const Json json = describe::write(result);
-  EXPECT_EQ(json["checks"][0]["reference"].dump(),
+  EXPECT_EQ(json["points"][0]["checks"][0]["reference"].dump(),
             R"({"file":"refs/h200.yaml","value":110.0,"below":0.03})");
-  EXPECT_TRUE(json["checks"][1]["limit"].is_null());
-  EXPECT_TRUE(json["checks"][1]["reference"].is_null());
+  EXPECT_TRUE(json["points"][0]["checks"][1]["limit"].is_null());
+  EXPECT_TRUE(json["points"][0]["checks"][1]["reference"].is_null());
 }
 
 TEST(ReferenceLimit, IsOfTheMachine) {
@@ -520,7 +520,7 @@ TEST(Baseline, HasWhatCriteriaJudge) {
                                           "by_engine speedup 2"));
   Point& together = one.points.emplace_back(one.points[0]);
   together.phase = deck::Phase::together;
-  for (Run& run : together.runs) {
+  for (auto& run : together.runs) {
     for (double& time_s : run.samples_s) time_s *= 2;
   }
   const std::vector<Entry> both = made_from({one}, {}).entries;
@@ -536,7 +536,7 @@ Json result_file() {
   Result made = result("GPU-1", 100);
   Point& point = made.points[0];
   point.runs = {run(Order::sequential, {0.02, 0.04}), run(Order::by_engine, {0.01, 0.01})};
-  for (Run& each : point.runs) each.tasks = 1;
+  for (auto& each : point.runs) each.tasks = 1;
   point.runs[1].bounds = model::Bounds{.bound_s = 0.008, .schedule_bound_s = 0.009};
   point.device.link = LinkSamples{1000, {1e-6}, {2e-6}, {4e-6}, {}, {}};
   point.outcome.emplace();
@@ -553,7 +553,7 @@ TEST(ReadResult, HasWhatMetricsAreMadeFrom) {
   const Result one = read(result_file());
   EXPECT_EQ(origin(one).subject.link, "gen5 x16");
   EXPECT_EQ(origin(one).unit, "GPU-1");
-  const std::vector<Run>& runs = one.points[0].runs;
+  const auto& runs = one.points[0].runs;
   EXPECT_EQ(values(Metric::throughput, runs[1], runs), (std::vector<double>{100, 100}));
   EXPECT_EQ(values(Metric::speedup, runs[1], runs), (std::vector<double>{2, 4}));
   EXPECT_DOUBLE_EQ(runs[1].value(Metric::bound_fraction)->median, 0.8);

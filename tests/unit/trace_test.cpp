@@ -143,8 +143,8 @@ TEST(Trace, IsAFileWithoutTimelines) {
 
 TEST(Trace, OfTasksThatWaitForNoTasksHasNoArrows) {
   results::Result result = small_result();
-  result.runs[0].timeline->at(5).after = {-1, 6, 1'000'000'000};  // a file by hand
-  result.runs[0].predicted_timeline.reset();
+  result.points[0].runs[0].timeline->at(5).after = {-1, 6, 1'000'000'000};  // a file by hand
+  result.points[0].runs[0].predicted_timeline.reset();
   EXPECT_EQ(trace({result}).find("\"ph\":\"s\""), std::string::npos);
 }
 
