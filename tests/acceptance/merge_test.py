@@ -68,6 +68,10 @@ class Merge(TestCase):
             point["runs"] = [scaled(run, factor) for run in point["runs"]]
         return points
 
+    def points(self, **changes):
+        """The points of the real result with keys changed."""
+        return [point | changes for point in self.result["points"]]
+
     def test_names_exactly_what_was_planted(self):
         planted = self.plant(FILES)
         names = {option: self.folder / f"fleet.{option}" for option in ("json", "junit", "report")}
@@ -169,11 +173,12 @@ class Merge(TestCase):
 
     def test_errors_and_interruptions_count(self):
         self.write("a.json", host__name="n1")
-        self.write("b.json", host__name="n2", error="no GPU", exit_code=4, verdict="ERROR", runs=[], checks=[])
+        self.write("b.json", host__name="n2", error="no GPU", exit_code=4, verdict="ERROR", points=self.points(runs=[], checks=[]))
         done = run("merge", self.results)
         self.assert_clean(done, 4)
         self.assertIn("OVERLAP_DEVICE host=n2 uuid=n2 phase=alone verdict=ERROR\n", done.stdout)
-        self.write("c.json", host__name="n3", interrupted=True, exit_code=130, verdict="INTERRUPTED")
+        self.write("c.json", host__name="n3", exit_code=130, verdict="INTERRUPTED",
+                   points=self.points(outcome={"exit_code": 130, "reasons": [], "error": None, "interrupted": True}))
         self.assert_clean(run("merge", self.results), 130)
 
     def test_no_clock_decides(self):
@@ -260,7 +265,7 @@ class Merge(TestCase):
     def test_folders_are_read_with_their_subfolders(self):
         good = self.write("a.json")
         self.results /= "101"
-        bad = self.write("b.json", host__name="n2", error="it broke", exit_code=1, verdict="ERROR", runs=[], checks=[])
+        bad = self.write("b.json", host__name="n2", error="it broke", exit_code=1, verdict="ERROR", points=self.points(runs=[], checks=[]))
         self.results = self.results.parent
         for name in ("c.json.gz", "101/d.json.tmp", "101/e.json.unconfirmed"):
             (self.results / name).write_text("no result")
@@ -476,7 +481,7 @@ class Merge(TestCase):
             ({"started": "2026-13-31T12:00:00Z"}, "started: found '2026-13-31T12:00:00Z'; allowed: a time"),
             ({"host__name": ""}, "host.name: found ''; allowed: a name"),
             ({"verdict": "MAYBE"}, "verdict: found 'MAYBE'; allowed: PASS, FAIL"),
-            ({"points": []}, "points: found a list; allowed: a list of points, at least one"),
+            ({"points": []}, "points: found an empty list; allowed: a list of points, at least one"),
         ):
             path = self.write("a.json", **changes)
             for command in (("merge", path), ("compare", path, path), ("compare", "--side-by-side", path, path),

@@ -668,7 +668,8 @@ class Schema(TestCase):
             self.assertNotEqual(problems(document), [], document)
 
     def test_takes_what_later_versions_measure(self):
-        entry = dict(task=0, name=None, stage="h2d", chunk=0, lane=0, engine="h2d", start_s=0.0, stop_s=1e-4)
+        entry = dict(task=0, name=None, stage="h2d", chunk=0, lane=0, engine="h2d", start_s=0.0, stop_s=1e-4,
+                     bytes=4096, array="x", after=[], blocking=False)
         measured = {
             "bound_s": 0.1,
             "schedule_bound_s": 0.11,

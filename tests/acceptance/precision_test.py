@@ -65,7 +65,7 @@ class Precision(TestCase):
             self.assertEqual(len(bounds), 12)
             self.assertGreater(len(set(bounds)), 6)
             by_round = statistics.median(bound / time for bound, time in zip(bounds, times))
-            self.assertAlmostEqual(each["bound_fraction"], by_round, delta=1e-6 * by_round)
+            self.assertAlmostEqual(each["bound_fraction"]["median"], by_round, delta=1e-6 * by_round)
         self.assertRegex(result["points"][0]["choices"]["bounds"], r"^measured after every round, which took [\d.]+ m?s$")
         result, _ = self.result("repetitions: 12")
         self.assertEqual([each["bound_samples_s"] for each in all_of(result, "runs")], [[]] * len(all_of(result, "runs")))
