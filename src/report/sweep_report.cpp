@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/units.hpp"
@@ -253,28 +252,27 @@ void Sweep::add_charts(Blocks& blocks) const {
 
 /// The findings about noise, one line per cause.
 void add_noise(Blocks& blocks, const Result& result) {
-  struct Cause {
-    std::string first;
+  struct Noise {
+    std::string cause, first;
     int runs = 0;
   };
-  std::map<std::string, Cause> causes;
-  std::vector<std::string> in_turn;
+  std::vector<Noise> noise;
   std::size_t runs = 0;
   for (const results::Point& point : result.points) {
     runs += point.runs.size();
     for (const results::Finding& finding : point.findings) {
       if (!experiment::is_noise(finding.cause)) continue;
-      Cause& cause = causes[finding.cause];
-      if (++cause.runs > 1) continue;
-      in_turn.push_back(finding.cause);
-      cause.first =
-          fmt::format("{}, {}: {}", point.name(), deck::to_string(finding.order), finding.text);
+      auto found = std::ranges::find(noise, finding.cause, &Noise::cause);
+      if (found == noise.end()) {
+        const std::string_view order = deck::to_string(finding.order);
+        found = noise.insert(
+            found, {finding.cause, fmt::format("{}, {}: {}", point.name(), order, finding.text)});
+      }
+      ++found->runs;
     }
   }
-  for (const std::string& name : in_turn) {
-    const Cause& cause = causes[name];
-    add(blocks,
-        fmt::format("{} ({} of {} runs), first at {}", name, cause.runs, runs, cause.first));
+  for (const auto& [cause, first, count] : noise) {
+    add(blocks, fmt::format("{} ({} of {} runs), first at {}", cause, count, runs, first));
   }
 }
 
