@@ -67,7 +67,7 @@ void describe(describe::Visitor& v, Toy& t) {
 }
 
 constexpr const char* disc = R"({
-  "name": "a\nb", "shape": "disc", "radius": null, "origin": {"x": 0}, "samples": [1, 2.5e-3], "unknown": {"a": [1]},
+  "name": "a\nb", "shape": "disc", "radius": null, "origin": {"x": 0, "n": 1}, "samples": [1, 2.5e-3], "unknown": {"a": [1]},
   "points": [{"x": null, "n": 3}, {"n": 1, "x": 1e300}], "centre": null,
   "corners": {"left": {"x": 1, "n": 0}}, "round": true, "bytes": 5, "rest": {"b": [1, "x", null, false, 1.50]}
 })";

@@ -628,7 +628,7 @@ TEST(ReadResult, NamesFileAndField) {
       {[](Json& f) { f["points"][0]["values"] = 3; },
        "a.json: points[0].values: found 3; allowed: a map of swept keys"},
       {[](Json& f) { f["points"] = Json::array(); },
-       "a.json: points: found a list; allowed: a list of points, at least one"},
+       "a.json: points: found an empty list; allowed: a list of points, at least one"},
   };
   for (const auto& [change, message] : cases) {
     Json file = result_file();
