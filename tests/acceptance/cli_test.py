@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from program import (, all_of
+from program import (
     CHECK,
     ENDLESS,
     FOM,
@@ -23,6 +23,7 @@ from program import (, all_of
     SMALL,
     SOURCE,
     TestCase,
+    all_of,
     records,
     run,
     start,
