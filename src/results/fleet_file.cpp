@@ -1,5 +1,3 @@
-#include <array>
-
 #include "results/describe.hpp"
 #include "results/fleet.hpp"
 
@@ -40,14 +38,9 @@ void describe_kind(Visitor& v, Subject& machine, std::string& deck_name, std::st
   v("build", build, "Version and commit of the program.");
 }
 
-/// The verdict and the exit code of something; files of earlier versions lack the code of reasons.
+/// The verdict and the exit code of something.
 void describe_code(Visitor& v, base::ExitCode& code, const char* help) {
-  using enum base::ExitCode;
-  constexpr auto codes =
-      std::to_array({pass, performance, inconclusive, runtime_error, skipped, interrupted});
-  Verdict verdict = verdict_of(code);
-  v("verdict", verdict, help);
-  if (v.reader() != nullptr) code = codes[static_cast<std::size_t>(verdict)];
+  derived(v, "verdict", verdict_of(code), help);
   v("exit_code", code, "Its exit code.", CodeNumber());
 }
 
