@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "base/text.hpp"
