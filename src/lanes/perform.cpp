@@ -68,16 +68,16 @@ void copy(const workload::InstanceRef& instance, const workload::Workload& workl
 
 void perform(const workload::InstanceRef& instance, const workload::Workload& workload,
              const schedule::Schedule& schedule, const schedule::Task& task, CopyCalls copies) {
-  const auto used = schedule::uses(schedule, task);
   if (!schedule::is_kernel(task.stage)) {
-    const auto array = static_cast<std::size_t>(used.front().array);
+    const schedule::Operand& copied = task.operands.front();
+    const auto array = static_cast<std::size_t>(copied.array);
     const bool to_device = task.stage == schedule::Stage::h2d;
-    const schedule::Region region = schedule::host_region(schedule, task);
+    const schedule::Region region = schedule::merged(copied.host);
     if (schedule.transfer == deck::Transfer::prefetch) {
       return prefetch(instance, workload.host[array], region, to_device);
     }
     return copy(instance, workload, array, to_device, region,
-                schedule::device_offset(schedule, task), copies);
+                schedule::device_offset(schedule, copied), copies);
   }
   workload::Call call{.op = task.stage == schedule::Stage::kernel ? task.op : -1,
                       .repeats = task.duration_s > 0
@@ -87,11 +87,11 @@ void perform(const workload::InstanceRef& instance, const workload::Workload& wo
                       .number = task.number,
                       .share = task.share,
                       .product = schedule::product(schedule, task)};
-  if (!used.empty()) {
-    const schedule::Piece& piece = schedule::piece_of(schedule, used.front());
-    call.begin = piece.begin;
-    call.size = piece.size();
-    if (!call.mapped) call.device_begin = schedule::slot_begin(schedule, used.front());
+  if (!task.operands.empty()) {
+    const schedule::Operand& chunk = task.operands.front();
+    call.begin = chunk.begin;
+    call.size = chunk.size();
+    call.device_begin = chunk.device_begin;
   }
   workload.launch(instance, call);
 }

@@ -83,7 +83,8 @@ class HandSchedule {
 
   const workload::Workload& workload_;
   schedule::Schedule schedule_;
-  std::int64_t next_ = 0;  ///< first unit of the next task
+  std::int64_t next_ = 0;       ///< first unit of the next task
+  std::int64_t next_slot_ = 0;  ///< the same on the device
 };
 
 /// Tasks of a schedule without their dependencies, one lane per row, issued in turn, so that the

@@ -48,30 +48,29 @@ Marginal stage_marginal(const schedule::Schedule& schedule, Stages stages) {
 /// directions would find the data of the other in the processor's caches. (On a host whose memory
 /// is busy, an H200 took 5.4 ms for 256 MiB both ways; by halves, or in chunks, 6.2 ms.)
 schedule::Schedule copies_of(schedule::Schedule schedule) {
-  const bool whole = std::ranges::all_of(schedule.cuts, [](const schedule::Cut& cut) {
-    return cut.pieces.size() == 1 && cut.pieces.front().size() > 1;
-  });
   std::vector<schedule::Task> copies;
   for (const schedule::Task& task : schedule.tasks) {
     if (!schedule::is_copy(task.stage)) continue;
-    for (int half = 0; half < (whole ? 2 : 1); ++half) {
-      schedule::Task& copy = copies.emplace_back(task);
-      if (!whole) continue;
-      schedule::Use use = schedule::uses(schedule, task).front();
-      use.piece = use.slot = half;
-      copy.uses = {static_cast<std::uint32_t>(schedule.uses.size()), 1};
-      schedule.uses.push_back(use);
-    }
+    const schedule::Operand& all = task.operands.front();
+    copies.push_back(task);
+    if (schedule.chunks > 1 || all.size() < 2) continue;
+    const schedule::Array& array = *schedule::copied_array(schedule, task);
+    const std::int64_t half = all.size() / 2;
+    schedule::Operand first = all, second = all;
+    second.piece = second.slot = 1;
+    second.begin += half;
+    second.device_begin += half;
+    first.host = schedule::units_of(array, first.begin, half);
+    second.host = schedule::units_of(array, second.begin, all.size() - half);
+    copies.push_back(task);
+    const auto set = [](schedule::Task& copy, const schedule::Operand& part) {
+      copy.operands = {part};
+      copy.bytes = part.host.bytes();
+    };
+    set(copies.end()[-2], first);
+    set(copies.end()[-1], second);
   }
   schedule.tasks = std::move(copies);
-  for (schedule::Cut& cut : schedule.cuts) {
-    if (!whole) break;
-    const schedule::Piece all = cut.pieces.front();
-    schedule::Piece first = all, second = all;
-    first.end = second.begin = all.begin + all.size() / 2;
-    cut.pieces = {first, second};
-    cut.slots = {cut.slots.front(), cut.slots.front() + first.size()};
-  }
   return schedule;
 }
 

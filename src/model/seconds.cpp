@@ -16,14 +16,10 @@ using schedule::TaskId;
 
 /// Device bytes that the kernel of the chunk of a copy works on.
 double working_set(const Schedule& schedule, const Task& copy) {
-  const schedule::Use& copied = schedule::uses(schedule, copy).front();
   double bytes = 0;
   for (const schedule::Array& array : schedule.arrays) {
     if (array.op != copy.op) continue;
-    const schedule::Cut& cut = schedule::cut_of(schedule, array);
-    const bool same_cut = array.cut == schedule::array_of(schedule, copied).cut;
-    const auto units = same_cut ? schedule::piece_of(schedule, copied).size()
-                                : cut.device_units / static_cast<std::int64_t>(cut.slots.size());
+    const auto units = schedule.tiling ? array.device_units : copy.operands.front().size();
     bytes += static_cast<double>(array.unit_bytes) * static_cast<double>(units);
   }
   return bytes;
@@ -53,9 +49,10 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
   }
   if (device.unit_s > 0) {
     // In proportion to units; of a product, to elements of the tile or panel.
-    const auto used = schedule::uses(schedule, task);
     const auto chunk = static_cast<double>(schedule.chunk_units);
-    return device.unit_s * (used.empty() ? 1 : schedule::work_units(schedule, used.back()) / chunk);
+    return device.unit_s * (task.operands.empty()
+                                ? 1
+                                : schedule::work_units(schedule, task.operands.back()) / chunk);
   }
   const auto bytes = static_cast<double>(task.bytes);
   if (schedule::is_copy(task.stage)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "schedule/build.hpp"
@@ -12,14 +13,13 @@ struct Builder {
   const Costs& costs;
   int lanes;
   Schedule schedule;
-  std::vector<int> by_op;  ///< array indices, sorted by operation
+  std::vector<Operand> operands;  ///< of each chunk, by operation
 
   /// A schedule without tasks, with the data cut according to the layout.
   Builder(const Costs& costs, const Layout& layout, Order order, int lanes);
 
-  int op_of(int array) const { return costs.arrays[static_cast<std::size_t>(array)].op; }
-  /// The uses of one operation on one chunk. The uses of each chunk are ordered as `by_op`.
-  UseRange uses_of(int chunk, int op) const;
+  /// The operands of one operation on one chunk.
+  std::span<const Operand> operands_of(int chunk, int op) const;
 
   /// End (exclusive) of the longest range of chunks from `first` on that fits on the device.
   int window_end(int first) const;

@@ -32,7 +32,7 @@ void show_rate(const deck::Deck& deck) {
   measure::Executor executor(1);
   auto workload =
       workload::make(workload::default_space, deck, costs,
-                     schedule::device_bytes(costs, layout, schedule.cuts[0].device_units), repeats);
+                     schedule::device_bytes(costs, layout, schedule.arrays[0].device_units), repeats);
   workload.generate(0);
   executor.run(copies_and_kernel, workload);
   const double time_s =

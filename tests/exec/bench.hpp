@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "../uses.hpp"
+#include "../operands.hpp"
 #include "experiment/judge.hpp"
 #include "measure/measure.hpp"
 #include "schedule/build.hpp"
@@ -43,7 +43,7 @@ struct TestBench {
     schedule = schedule::build(costs, layout, order, lanes);
     EXPECT_TRUE(schedule::find_hazards(schedule).empty());
     workload = workload::make(workload::id_of<Space>, deck, costs,
-                              schedule::device_bytes(costs, layout, schedule.cuts[0].device_units),
+                              schedule::device_bytes(costs, layout, schedule.arrays[0].device_units),
                               deck.workload.intensity.repeats);
     executor = back_end ? std::make_unique<measure::Executor>(std::move(back_end), schedule.lanes,
                                                               deck.issue.threads)

@@ -257,7 +257,7 @@ Task& nth(schedule::Schedule& schedule, Stage stage, int array, int n) {
 /// What others wait for stays in its place, but does nothing.
 void drop(Task& task) {
   task.stage = Stage::default_stream;
-  task.uses = {};
+  task.operands = {};
 }
 
 TYPED_TEST(ProductTest, SwappedTilesAreCaught) {
@@ -269,10 +269,9 @@ TYPED_TEST(ProductTest, SwappedTilesAreCaught) {
         // Of one size, not at an edge.
         Task& first = nth(bench.schedule, Stage::d2h, 2, 0);
         Task& second = nth(bench.schedule, Stage::d2h, 2, 1);
-        const int piece = own_uses(bench.schedule, first)[0].piece;
-        const int other = own_uses(bench.schedule, second)[0].piece;
-        own_uses(bench.schedule, first)[0].piece = other;
-        own_uses(bench.schedule, second)[0].piece = piece;
+        const schedule::Operand piece = first.operands[0];
+        take_piece(first.operands[0], second.operands[0]);
+        take_piece(second.operands[0], piece);
       },
       Order::three_way, beta);
   ASSERT_TRUE(mismatch);
@@ -289,7 +288,8 @@ TYPED_TEST(ProductTest, AMissedPanelIsCaught) {
       // And one that another is in place of.
       EXPECT_TRUE(with_fault<TypeParam>([&](auto& bench) {
         Task& task = nth(bench.schedule, Stage::h2d, array, n);
-        own_uses(bench.schedule, task)[0].piece = n == 0 ? 1 : 0;
+        take_piece(task.operands[0],
+                   nth(bench.schedule, Stage::h2d, array, n == 0 ? 1 : 0).operands[0]);
       })) << array;
     }
   }

@@ -121,8 +121,10 @@ TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersSlot) {
                                Order::depth_first, 1);
     expect_right(bench);
     // For these copies alone: kernels and the other copies keep their slots.
-    own_uses(bench.schedule, task_of(bench.schedule, stage, 1))[0].slot = 2;
-    own_uses(bench.schedule, task_of(bench.schedule, stage, 2))[0].slot = 1;
+    schedule::Operand& first = task_of(bench.schedule, stage, 1).operands[0];
+    schedule::Operand& second = task_of(bench.schedule, stage, 2).operands[0];
+    std::swap(first.slot, second.slot);
+    std::swap(first.device_begin, second.device_begin);
     EXPECT_EQ(hazard(bench.schedule), Kind::stale);
     expect_wrong(bench, 1);
   }
@@ -171,7 +173,7 @@ class HeldBench {
       int* const at = signals_.data();
       const Kokkos::RangePolicy<Space> once(lane, 0, 1);
       if (call.op < 0) return Kokkos::parallel_for("test::hold", once, Hold{at, at + 1, looks_});
-      if (call.begin != bench.schedule.cuts[0].pieces[1].begin) return launch(lane, call);
+      if (call.begin != task_of(bench.schedule, Stage::kernel, 1).operands[0].begin) return launch(lane, call);
       const Space instance = instance_of(lane);
       launch(instance, call);
       Kokkos::parallel_for("test::tell", Kokkos::RangePolicy<Space>(instance, 0, 1), Tell{at});

@@ -419,7 +419,7 @@ TEST(HandSchedule, BeginsInTheMiddleOfSmallArrays) {
   hand.cover();
   for (int i = 0; i < 3; ++i) hand.add(schedule::Stage::kernel, 300, 0);
   std::vector<std::int64_t> begins;
-  for (const auto& piece : hand.schedule().cuts[0].pieces) begins.push_back(piece.begin);
+  for (const auto& task : hand.schedule().tasks) begins.push_back(task.operands[0].begin);
   EXPECT_THAT(begins, testing::ElementsAre(0, 500, 0, 300));
 }
 

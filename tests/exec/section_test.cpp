@@ -204,21 +204,16 @@ void expect_wrong(const TestBench<Space>& bench, const std::string& array, int c
   EXPECT_EQ(run.wrong->chunk, chunk);
 }
 
-/// Adds an array that is the first one again; returns its index.
-template <class Space>
-int add_array(TestBench<Space>& bench) {
-  bench.schedule.arrays.push_back(bench.schedule.arrays[0]);
-  bench.workload.host.push_back(bench.workload.host[0]);
-  bench.workload.device.push_back(bench.workload.device[0]);
-  return static_cast<int>(bench.schedule.arrays.size()) - 1;
-}
-
 TYPED_TEST(SectionTest, AWrongPitchIsCaught) {
   deck::Deck deck = rowsum_deck(1000, 20, 4, ElementType::int32, 12);
   TestBench<TypeParam> bench(deck, Order::depth_first, 2);
   EXPECT_FALSE(measured(bench).wrong);
   for (const std::size_t pitch : {80U, 124U}) {  // of 128
-    bench.schedule.arrays[0].host.plane_pitch = pitch;
+    for (schedule::Task& task : bench.schedule.tasks) {
+      for (schedule::Operand& operand : task.operands) {
+        if (operand.array == 0) operand.host.plane_pitch = pitch;
+      }
+    }
     expect_wrong(bench, "sums", 0);
   }
 }
@@ -228,10 +223,8 @@ TYPED_TEST(SectionTest, AWrongPitchOfABoxIsCaught) {
     TestBench<TypeParam> bench(box_deck(boxes[8], 3), Order::depth_first, 2);
     EXPECT_FALSE(measured(bench).wrong);
     // Of the copies in one direction alone.
-    const int array = add_array(bench);
-    bench.schedule.arrays.back().host.pitch -= 4;
     for (schedule::Task& task : bench.schedule.tasks) {
-      if (task.stage == stage) own_uses(bench.schedule, task)[0].array = array;
+      if (task.stage == stage) task.operands[0].host.pitch -= 4;
     }
     expect_wrong(bench, "a", 0);
   }
@@ -259,8 +252,7 @@ TYPED_TEST(SectionTest, ACopyIntoPaddingIsCaught) {
   EXPECT_FALSE(measured(bench).wrong);
   // One more copy back, of the last chunk, to the columns before the box.
   schedule::Task task = bench.schedule.tasks.back();
-  own_uses(bench.schedule, task)[0].array = add_array(bench);
-  bench.schedule.arrays.back().host.begin = 0;
+  task.operands[0].host.begin -= bench.schedule.arrays[0].host.begin;
   bench.schedule.tasks.push_back(task);
   expect_wrong(bench, "padding of a", 1);  // it begins behind the last row of the chunk before
 }
@@ -269,11 +261,12 @@ TYPED_TEST(SectionTest, ASwappedPlaneIsCaught) {
   for (const Stage stage : {Stage::h2d, Stage::d2h}) {
     TestBench<TypeParam> bench(box_deck({{6, 7, 8}, {8, 9, 10}, {1, 1, 1}}, 6), Order::depth_first,
                                1);
+    std::vector<schedule::Operand*> copied;
     for (schedule::Task& task : bench.schedule.tasks) {
-      if (task.stage != stage) continue;
-      if (task.chunk == 2) own_uses(bench.schedule, task)[0].slot = 4;
-      if (task.chunk == 4) own_uses(bench.schedule, task)[0].slot = 2;
+      if (task.stage == stage) copied.push_back(&task.operands[0]);
     }
+    std::swap(copied[2]->slot, copied[4]->slot);
+    std::swap(copied[2]->device_begin, copied[4]->device_begin);
     EXPECT_FALSE(schedule::find_hazards(bench.schedule).empty());
     expect_wrong(bench, "a", 2);
   }

@@ -498,7 +498,7 @@ TEST(EngineRules, LinesApartTakeTheirTime) {
     device.cache_bytes = cache_bytes;
     const auto task =
         std::find_if(schedule.tasks.begin(), schedule.tasks.end(), [&](const Task& t) {
-          return t.stage == stage && schedule::uses(schedule, t).front().array == array;
+          return t.stage == stage && t.operands[0].array == array;
         });
     return seconds_alone(schedule, *task, device);
   };

@@ -33,7 +33,7 @@ TEST(Sequential, CopiesTheWholeDataAtOnceInCore) {
   EXPECT_THAT(text(s), ElementsAre("h2d 0 L0 !", "kernel 0 L0 !", "d2h 0 L0 !"));
   EXPECT_EQ(s.chunks, 1);
   EXPECT_EQ(s.tasks[0].bytes, 4800U);
-  EXPECT_EQ(s.cuts[0].device_units, 1200);
+  EXPECT_EQ(s.arrays[0].device_units, 1200);
 }
 
 TEST(Sequential, GoesSlotBySlotOutOfCore) {
@@ -41,8 +41,8 @@ TEST(Sequential, GoesSlotBySlotOutOfCore) {
   EXPECT_THAT(text(s), ElementsAre("h2d 0 L0 !", "kernel 0 L0 !", "d2h 0 L0 !",  //
                                    "h2d 1 L0 !", "kernel 1 L0 !", "d2h 1 L0 !",  //
                                    "h2d 2 L0 !", "kernel 2 L0 !", "d2h 2 L0 !"));
-  EXPECT_EQ(uses(s, s.tasks[6]).front().slot, 0);
-  EXPECT_EQ(s.cuts[0].device_units, 800);
+  EXPECT_EQ(s.tasks[6].operands[0].slot, 0);
+  EXPECT_EQ(s.arrays[0].device_units, 800);
 }
 
 TEST(Sequential, IsNoGraph) {
@@ -126,9 +126,10 @@ TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
   const Schedule s = small_schedule(pipeline(3), Order::depth_first, 2);
   EXPECT_EQ(s.slots, 1);
   EXPECT_EQ(s.arrays[0].host.planes, 3600U);
-  EXPECT_EQ(s.cuts[0].device_units, 1200);
-  EXPECT_EQ(s.cuts[0].pieces[2].begin, 2400);
-  EXPECT_THAT(s.cuts[0].slots, ElementsAre(0));
+  EXPECT_EQ(s.arrays[0].device_units, 1200);
+  const Operand& last = s.tasks.back().operands[0];
+  EXPECT_EQ(last.begin, 2400);
+  EXPECT_EQ(last.device_begin, 0);
   EXPECT_FALSE(s.out_of_core);
 }
 
@@ -140,9 +141,8 @@ TEST(Calls, AreThoseOfTheScheduleOnLittleData) {
     const Schedule calls = calls_only(s).value();
     EXPECT_EQ(text(calls), text(s));
     for (const Task& task : calls.tasks) {
-      const auto& [begin, end, from, length] = piece_of(calls, uses(calls, task).front());
-      EXPECT_EQ(begin, 2000 * task.chunk);
-      EXPECT_EQ(end, begin + 1024);  // 4 KiB
+      EXPECT_EQ(task.operands[0].begin, 2000 * task.chunk);
+      EXPECT_EQ(task.operands[0].size(), 1024);  // 4 KiB
     }
   }
 }
@@ -150,10 +150,9 @@ TEST(Calls, AreThoseOfTheScheduleOnLittleData) {
 TEST(Calls, HaveAUnitPerPieceAtLeastAndNoMoreThanThePiece) {
   deck::Deck wide = rowsum(3);
   wide.workload.columns = 2000;  // more than 4 KiB
-  EXPECT_EQ(calls_only(small_schedule(wide, Order::depth_first, 2)).value().cuts[0].pieces[1],
-            (Piece{.begin = 400, .end = 401}));
+  EXPECT_EQ(calls_only(small_schedule(wide, Order::depth_first, 2)).value().tasks[0].operands[0].size(), 1);
   const Schedule few = small_schedule(increment(3, 600), Order::depth_first, 2);
-  EXPECT_EQ(calls_only(few).value().cuts, few.cuts);
+  EXPECT_EQ(calls_only(few).value().tasks, few.tasks);
 }
 
 TEST(Calls, OnASectionHaveItsShape) {
@@ -163,8 +162,8 @@ TEST(Calls, OnASectionHaveItsShape) {
   const Schedule calls = calls_only(s).value();
   for (TaskId id = 0; id < s.tasks.size(); ++id) {
     if (!is_copy(s.tasks[id].stage)) continue;
-    const Region all = host_region(s, s.tasks[id]);
-    const Region little = host_region(calls, calls.tasks[id]);
+    const Region all = s.tasks[id].operands[0].host;
+    const Region little = calls.tasks[id].operands[0].host;
     EXPECT_EQ(little.lines, all.lines);
     EXPECT_EQ(little.planes, 2U);  // of 4
     EXPECT_EQ(little.pitch, all.pitch);
@@ -172,8 +171,7 @@ TEST(Calls, OnASectionHaveItsShape) {
   // The smallest: two rows, each of more than 4 KiB.
   deck = increment(1, 2 * 2000);
   deck.workload.box = {.extent = {1, 2, 2000}, .array = {1, 2, 2500}};
-  EXPECT_EQ(calls_only(small_schedule(deck, Order::depth_first, 1)).value().cuts[0].pieces[0],
-            (Piece{.begin = 0, .end = 2}));
+  EXPECT_EQ(calls_only(small_schedule(deck, Order::depth_first, 1)).value().tasks[0].operands[0].size(), 2);
 }
 
 TEST(Calls, WaitForNothingAndLeaveOutWhatTheHostDoes) {
@@ -216,9 +214,11 @@ TEST(Calls, StandForSchedulesThatTheModelPredictsCallByCall) {
 TEST(Layout, CutsUnitsEvenly) {
   const Schedule s = small_schedule(increment(4, 10), Order::depth_first, 4);
   std::vector<std::int64_t> sizes;
-  for (const Piece& piece : s.cuts[0].pieces) sizes.push_back(piece.size());
+  for (const Task& task : s.tasks) {
+    if (task.stage == Stage::kernel) sizes.push_back(task.operands[0].size());
+  }
   EXPECT_THAT(sizes, ElementsAre(2, 3, 2, 3));
-  EXPECT_EQ(s.cuts[0].pieces.back().end, 10);
+  EXPECT_EQ(s.tasks.back().operands[0].begin, 7);
 }
 
 TEST(Layout, EveryUnitHasItsChunk) {
@@ -252,7 +252,7 @@ TEST(Layout, MakesChunksOfAtMostTheGivenBytes) {
     deck.chunks.bytes = bytes;
     const Schedule s = small_schedule(deck, Order::depth_first, 4);
     EXPECT_EQ(s.chunks, 5);
-    for (const Piece& piece : s.cuts[0].pieces) EXPECT_EQ(piece.size(), 240);
+    for (const Task& task : s.tasks) EXPECT_EQ(task.operands[0].size(), 240);
   }
 }
 
@@ -561,7 +561,7 @@ TEST(Build, ZeroCopyHasKernelsOnHostMemoryAlone) {
   for (const Task& task : s.tasks) {
     EXPECT_EQ(task.stage, Stage::kernel);
     EXPECT_TRUE(task.after.empty());                               // no two touch the same data
-    for (const Use& use : uses(s, task)) EXPECT_EQ(use.slot, -1);  // on the host
+    for (const Operand& operand : task.operands) EXPECT_EQ(operand.slot, -1);  // on the host
   }
   const Schedule staged = small_schedule(deck, Order::sequential, 1);
   EXPECT_EQ(staged.transfer, deck::Transfer::staged);  // the baseline stays what it is
