@@ -1,7 +1,6 @@
 #include "schedule/build.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -16,11 +15,6 @@
 
 namespace overlap::schedule {
 namespace {
-
-/// One function per order; an order without a file does not link.
-constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array<void (*)(Builder&), sizeof...(I)>{&issue<deck::orders[I].value>...};
-}(std::make_index_sequence<deck::orders.size()>());
 
 /// Layout of the baseline: one chunk per iteration, unless the device cannot hold it.
 Layout baseline(const Costs& costs, Layout layout) {
@@ -147,7 +141,7 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
   Builder builder(costs, order == Order::sequential ? baseline(costs, layout) : layout, order,
                   lanes);
   const bool listed = !costs.tasks.empty();
-  issuers[static_cast<std::size_t>(listed ? Order::custom : order)](builder);
+  issue(builder, listed ? Order::custom : order);
   number_lanes(builder.schedule);
   if (!listed) add_dependencies(builder.schedule);
   if (layout.mechanism == deck::Mechanism::portable && builder.schedule.threads == 1) {

@@ -29,9 +29,12 @@ struct Builder {
   void issue(Stage stage, int chunk, int op, int lane, bool blocking = false);
 };
 
-/// Issues all tasks of an order; each order specialises it in its own file.
+/// Issues all tasks of an order, in orders.cpp; those of a list in custom.cpp.
 template <Order>
 void issue(Builder& builder);
+template <>
+void issue<Order::custom>(Builder& builder);
+void issue(Builder& builder, Order order);
 
 /// Round-robin lane of an operation on a chunk.
 inline int lane_in_turn(const Builder& builder, int chunk, int op) {
