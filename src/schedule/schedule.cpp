@@ -100,14 +100,6 @@ int chunk_of(const Schedule& schedule, std::int64_t unit) {
   return task == schedule.tasks.end() ? 0 : task->chunk;
 }
 
-std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy) {
-  constexpr std::size_t page_bytes = 64 << 10;
-  if (copy.uses.count == 0) return std::nullopt;  // tasks without data
-  const Region region = host_region(schedule, copy);
-  const bool apart = region.all_lines() > 1 && region.pitch >= page_bytes;
-  return apart ? std::optional(region) : std::nullopt;
-}
-
 std::optional<Product> product(const Schedule& schedule, const Task& task) {
   if (!schedule.tiling || is_copy(task.stage) || task.uses.count == 0) return std::nullopt;
   const auto operands = uses(schedule, task);
@@ -125,33 +117,6 @@ std::optional<Product> product(const Schedule& schedule, const Task& task) {
             : Product::Matrix{device_offset(schedule, operands[i]), elements(region.line_bytes)};
   }
   return product;
-}
-
-std::optional<Schedule> calls_only(const Schedule& schedule) {
-  constexpr std::size_t most_bytes = 4096;
-  if (schedule.tiling || !schedule.names.empty() || schedule.mechanism == deck::Mechanism::graph ||
-      !deck::page_locked(schedule.host_memory)) {
-    return std::nullopt;
-  }
-  Schedule calls = schedule;
-  for (const Array& array : calls.arrays) {
-    const std::size_t least = merged(array.host).all_lines() > 1 ? 2 : 1;
-    const auto units = static_cast<std::int64_t>(std::max(least, most_bytes / array.unit_bytes));
-    for (Piece& piece : calls.cuts[static_cast<std::size_t>(array.cut)].pieces) {
-      piece.end = std::min(piece.end, piece.begin + units);
-    }
-  }
-  std::vector<TaskId> places(schedule.tasks.size());
-  calls.tasks.clear();
-  for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
-    if (on_host(schedule.tasks[id].stage)) continue;
-    places[id] = static_cast<TaskId>(calls.tasks.size());
-    Task& task = calls.tasks.emplace_back(schedule.tasks[id]);
-    std::erase_if(task.after, [&](TaskId other) { return on_host(schedule.tasks[other].stage); });
-    for (TaskId& other : task.after) other = places[other];
-    task.blocking = false;
-  }
-  return calls;
 }
 
 Traffic traffic(const Schedule& schedule) {
