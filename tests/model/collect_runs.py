@@ -32,7 +32,7 @@ def point(draw):
     size = log_uniform(draw, 2 * MI, (256 if workload == "pipeline" else 700) * MI)
     element_type = draw.choice(TYPES[workload])
     elements = int(size / (8 if element_type.endswith("64") else 4))
-    chunks = round(log_uniform(draw, 1, 90))
+    chunks = round(log_uniform(draw, 1, min(90, size / (MI / 4))))  # smaller ones wait for the host
     lanes = round(log_uniform(draw, 1, 32))
     order = "sequential" if draw.random() < 0.1 else draw.choice(ORDERS)
     if workload == "rowsum":
