@@ -164,6 +164,10 @@ class LinkMeter {
   std::int64_t samples_ = 0;
 };
 
+/// The number of hardware queues that the lanes share, with the variable that sets it; empty: the
+/// back end has no such variable.
+std::optional<experiment::Variable> max_connections();
+
 /// Engines that execute tasks on `lanes` lanes of the space.
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes,
                              workload::SpaceId space = workload::default_space);

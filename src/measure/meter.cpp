@@ -127,6 +127,12 @@ double Marginal::last_s() const {
   return is_long_ ? shorter_s_.back() / few_ : seconds(shorter_s_.back(), longer_s_.back());
 }
 
+void Meter::wake() const {
+  HandSchedule copy(workload);
+  copy.add(Stage::h2d, plan.most_bytes / 4, 0);
+  measure::wake(executor, copy.schedule(), workload);
+}
+
 double Meter::seconds(const schedule::Schedule& schedule) const {
   const auto samples = sample({.samples = plan.repetitions, .enough_s = 0.08, .step = plan.step},
                               [&] { return executor.run(schedule, workload); });
@@ -185,6 +191,10 @@ model::Curve Meter::curve(const std::function<double(std::int64_t)>& seconds) co
     points.push_back({static_cast<double>(units * unit_bytes), seconds(units)});
   }
   return model::increasing(std::move(points));
+}
+
+model::Curve Meter::curve(Stage stage) const {
+  return curve([&](std::int64_t units) { return slope(stage, units); });
 }
 
 std::vector<std::int64_t> sizes_up_to(std::int64_t most) {

@@ -129,10 +129,8 @@ class Marginal {
 
 /// Extent of a calibration.
 struct CalibrationPlan {
-  std::int64_t most_bytes = 0;     ///< largest copy
-  int repetitions = 5;             ///< per measurement, after a warm-up
-  bool pageable = false;           ///< also measure copies of pageable host memory
-  double longest_kernel_s = 5e-3;  ///< times of longer kernels are extrapolated
+  std::int64_t most_bytes = 0;                         ///< largest copy
+  int repetitions = 5;                                 ///< per measurement, after a warm-up
   std::function<void()> step = base::check_interrupt;  ///< called before each measurement
 };
 
@@ -144,6 +142,9 @@ struct Meter {
   Executor& executor;
   const workload::Workload& workload;
   CalibrationPlan plan = {};
+
+  /// Raises the clocks by the largest copies.
+  void wake() const;
 
   /// Median time of a schedule in the repetitions of the plan; a long one runs fewer times.
   double seconds(const schedule::Schedule& schedule) const;
@@ -170,6 +171,8 @@ struct Meter {
 
   /// Curve of `seconds(units)` over increasing sizes up to `plan.most_bytes`.
   model::Curve curve(const std::function<double(std::int64_t units)>& seconds) const;
+  /// That of slope() of a stage.
+  model::Curve curve(Stage stage) const;
 };
 
 /// Numbers of units 1024, 4096, ... below `most`, then `most`.

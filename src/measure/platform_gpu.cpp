@@ -63,7 +63,6 @@ void describe(int index, DeviceInfo& device) {
   const auto properties = properties_of(index);
   if (!properties) return;
   vendor::describe(*properties, device);
-  device.cache_bytes = properties->l2CacheSize;
   device.concurrent_kernels = properties->concurrentKernels != 0;
   device.maps_host_memory = properties->canMapHostMemory != 0;
   device.concurrent_managed_access = properties->concurrentManagedAccess != 0;

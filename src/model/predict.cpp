@@ -72,8 +72,7 @@ class Simulation {
       } else {
         const Event happened = events_.top();
         events_.pop();
-        if (happened.kind == Event::Kind::task) offer(happened.index);
-        if (happened.kind == Event::Kind::engine) --engines_[happened.index].running;
+        offer(happened.task);
       }
     }
     if (done_threads_ < threads_.size())
@@ -82,13 +81,11 @@ class Simulation {
   }
 
  private:
-  /// A thread continues, a task may start, or an engine becomes free.
+  /// A thread continues, or a task may start.
   struct Event {
-    enum class Kind { thread, task, engine };
     double time = never;
     std::uint64_t sequence = 0;  ///< of simultaneous events
-    Kind kind = Kind::thread;
-    std::uint32_t index = 0;  ///< of the task or the engine
+    TaskId task = none;
     bool operator>(const Event& other) const {
       return std::pair(time, sequence) > std::pair(other.time, other.sequence);
     }
@@ -227,7 +224,7 @@ class Simulation {
     if (device_.window > 0 && id > first_incomplete_ + static_cast<TaskId>(device_.window) + 1) {
       held_by_window_.push_back(id);
     } else if (states_[id].ready_s > now_) {
-      events_.push({states_[id].ready_s, sequence_++, Event::Kind::task, id});
+      events_.push({states_[id].ready_s, sequence_++, id});
     } else {
       engines_[engine_of(id)].ready.push_back(id);
     }
@@ -280,16 +277,7 @@ class Simulation {
 
   void complete(TaskId id) {
     timeline_.spans[id].stop_s = now_;
-    const std::uint32_t engine = states_[id].engine;
-    if (hands_over(id)) {
-      // It is measured behind copies of 4 MiB; shorter copies are followed by shorter pauses.
-      constexpr double most_of_copy = 0.05;
-      const double pause_s =
-          std::min(device_.latency.handover_s, most_of_copy * (now_ - timeline_.spans[id].start_s));
-      events_.push({now_ + pause_s, sequence_++, Event::Kind::engine, engine});
-    } else {
-      --engines_[engine].running;
-    }
+    --engines_[states_[id].engine].running;
     mark_complete(id);
     signal(id, true);
     if (states_[id].batch == none) {
@@ -303,16 +291,6 @@ class Simulation {
       thread.waits_for = none;
       resume(thread, std::max(thread.ready, now_ + device_.latency.notice_s));
     }
-  }
-
-  /// Whether it is a copy that ends while at least two queues of its engine have tasks. (Observed
-  /// on H100s and an H200.)
-  bool hands_over(TaskId id) const {
-    const auto has_tasks = [&](const Queue& queue) {
-      return queue.last != none && !states_[queue.last].started;
-    };
-    return device_.latency.handover_s > 0 && schedule::is_copy(task(id).stage) &&
-           std::ranges::count_if(engines_[engine_of(id)].queues, has_tasks) >= 2;
   }
 
   void mark_complete(TaskId id) {

@@ -69,14 +69,6 @@ int chunk_of(const Schedule& schedule, std::int64_t unit) {
   return task == schedule.tasks.end() ? 0 : task->chunk;
 }
 
-std::optional<Region> lines_apart(const Schedule& /*schedule*/, const Task& copy) {
-  constexpr std::size_t page_bytes = 64 << 10;
-  if (copy.operands.empty()) return std::nullopt;  // tasks without data
-  const Region region = merged(copy.operands.front().host);
-  const bool apart = region.all_lines() > 1 && region.pitch >= page_bytes;
-  return apart ? std::optional(region) : std::nullopt;
-}
-
 std::optional<Product> product(const Schedule& schedule, const Task& task) {
   if (!schedule.tiling || is_copy(task.stage) || task.operands.empty()) return std::nullopt;
   const auto elements = [&](std::size_t bytes) {
@@ -93,32 +85,6 @@ std::optional<Product> product(const Schedule& schedule, const Task& task) {
                                                              elements(host.line_bytes)};
   }
   return product;
-}
-
-std::optional<Schedule> calls_only(const Schedule& schedule) {
-  constexpr std::size_t most_bytes = 4096;
-  if (schedule.tiling || !schedule.names.empty() || schedule.mechanism == deck::Mechanism::graph ||
-      !deck::page_locked(schedule.host_memory)) {
-    return std::nullopt;
-  }
-  Schedule calls = schedule;
-  std::vector<TaskId> places(schedule.tasks.size());
-  calls.tasks.clear();
-  for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
-    if (on_host(schedule.tasks[id].stage)) continue;
-    places[id] = static_cast<TaskId>(calls.tasks.size());
-    Task& task = calls.tasks.emplace_back(schedule.tasks[id]);
-    std::erase_if(task.after, [&](TaskId other) { return on_host(schedule.tasks[other].stage); });
-    for (TaskId& other : task.after) other = places[other];
-    task.blocking = false;
-    for (Operand& operand : task.operands) {
-      const Array& array = schedule.arrays[static_cast<std::size_t>(operand.array)];
-      const std::size_t least = merged(array.host).all_lines() > 1 ? 2 : 1;
-      operand.host.planes =
-          std::min(operand.host.planes, std::max(least, most_bytes / array.unit_bytes));
-    }
-  }
-  return calls;
 }
 
 Traffic traffic(const Schedule& schedule) {

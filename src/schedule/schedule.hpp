@@ -213,11 +213,6 @@ int largest_chunk(const Schedule& schedule);
 /// The chunk that contains a unit of the arrays; of a product, an element of C.
 int chunk_of(const Schedule& schedule, std::int64_t unit);
 
-/// Host lines of a copy if they start at least 64 KiB apart; else empty. A GPU translates the
-/// address of each such line, which is slow after kernels have evicted the page table entries from
-/// its cache.
-std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy);
-
 /// Operands of one tile of a matrix product, computed by a kernel or the host: C (m x n) from a
 /// panel of A and one of B, all column-major.
 struct Product {
@@ -230,12 +225,6 @@ struct Product {
 };
 /// The product that a task computes, on host or device as its operands say; empty if none.
 std::optional<Product> product(const Schedule& schedule, const Task& task);
-
-/// The calls of the issuing host thread with little work behind them: copies and kernels on the
-/// first units of their pieces (4 KiB or a unit; of strided arrays at least two units, which take
-/// the same calls), without waits and host work. Empty for matrix products, task lists of decks,
-/// graphs and pageable memory.
-std::optional<Schedule> calls_only(const Schedule& schedule);
 
 /// Bytes moved between host and device in each direction, by copies or by zero-copy kernels.
 struct Traffic {

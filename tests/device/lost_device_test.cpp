@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
       } catch (const lanes::DeviceLost&) {  // now every call fails
       }
       if (where == "launch") executor.run(schedule, workload);
-      measure::probe(deck, nullptr, session, bench, {});
+      measure::probe(deck, session, bench, {});
     } else {
       workload.launch = [=](const Space& instance, const workload::Call&) {
         write_nowhere(instance);

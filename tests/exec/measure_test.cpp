@@ -304,36 +304,6 @@ TYPED_TEST(MeasureTest, BalanceNeverGoesBelowOneRepeat) {
   EXPECT_FALSE(bench.run(1).mismatch);
 }
 
-// A run of many tiny chunks issues the same calls as the meter.
-TYPED_TEST(MeasureTest, TheCostOfCallsIsThatOfARun) {
-  model::Device device;
-  device.host = {.copy_s = 1, .kernel_s = 1};
-  device.kernels["increment"] = {{{.time = model::Curve::line(0, 1)}}};
-  for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
-    TestBench<TypeParam> bench(
-        test_deck(WorkloadKind::increment, 64 << 10, 64, ElementType::float32), order, 4);
-    const measure::IssueMeter meter(bench.schedule, device);
-    const double ratio = first_that(
-        [](double near) { return near > 0.8 && near < 1.25; },
-        [&] {
-          const auto both = measure::sample({.samples = 21}, [&] {
-            return std::pair(meter.chunk_s(*bench.executor, bench.workload),
-                             bench.executor->run(bench.schedule, bench.workload).issued_s / 64);
-          });
-          using Pair = std::pair<double, double>;
-          return measure::median(both, &Pair::first) / measure::median(both, &Pair::second);
-        });
-    EXPECT_GT(ratio, 0.8);
-    EXPECT_LT(ratio, 1.25);
-    EXPECT_FALSE(bench.run(1).mismatch);
-  }
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 1, ElementType::float32),
-                             Order::depth_first, 1);
-  device.host = {};
-  EXPECT_EQ(measure::IssueMeter(bench.schedule, device).chunk_s(*bench.executor, bench.workload),
-            0);
-}
-
 TYPED_TEST(MeasureTest, ASchedulesLanesMustExist) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
                              Order::depth_first, 3);

@@ -4,7 +4,6 @@
 #include "deck/words.hpp"
 #include "experiment/judge.hpp"
 #include "lanes/fenced_lanes.hpp"
-#include "measure/calibration.hpp"
 #include "spaces.hpp"
 #include "workload/check.hpp"
 
@@ -279,31 +278,6 @@ TYPED_TEST(SectionTest, ABoxAtTheWrongPlaceIsCaught) {
   EXPECT_FALSE(measured(bench).wrong);
   bench.schedule.arrays[0].host.begin += 4;
   expect_wrong(bench, "a", 0);
-}
-
-TYPED_TEST(SectionTest, LinesThatLieApartAreCalibrated) {
-  // Planes of one row of 4 KiB, whose neighbours begin so many bytes behind.
-  const auto sizes = [](std::int64_t pitch) {
-    const deck::Deck deck = box_deck({.extent = {32, 1, 1024}, .array = {32, 1, pitch / 4}}, 2,
-                                     ElementType::float32, 0);
-    return measure::line_sizes(TestBench<TypeParam>(deck, Order::depth_first, 2).schedule);
-  };
-  EXPECT_THAT(sizes(32 << 10), testing::IsEmpty());
-  EXPECT_THAT(sizes(64 << 10), testing::ElementsAre(4096));
-
-  const measure::CalibrationPlan plan = {.repetitions = 2};
-  model::Device device;
-  measure::calibrate_lines({}, plan, device, workload::id_of<TypeParam>);
-  EXPECT_THAT(device.h2d.lines.points(), testing::IsEmpty());
-  device.cache_bytes = 1 << 20;
-  measure::calibrate_lines({100, 16 << 10, 8 << 20}, plan, device, workload::id_of<TypeParam>);
-  for (const model::Curve& curve : {device.h2d.lines, device.d2h.lines}) {
-    std::vector<double> bytes;
-    for (const auto& point : curve.points()) bytes.push_back(point.bytes);
-    EXPECT_THAT(bytes, testing::ElementsAre(100, 16 << 10, 1 << 20));
-    EXPECT_GT(curve.seconds(16 << 10), 16384 / 1e12);  // no copy is faster
-    EXPECT_LT(curve.seconds(16 << 10), 10e-3);
-  }
 }
 
 }  // namespace

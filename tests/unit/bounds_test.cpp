@@ -234,10 +234,10 @@ TEST(Bounds, AQueryHasNone) {
   for (const timeline::Engines engines : {timeline::Engines(), timeline::Engines{.workers = 2}}) {
     EXPECT_FALSE(judged({{queries, rates(0, 0, 0, 0)}}, engines)[0].bounds);
   }
-  experiment::Case planned;
-  set_schedule(planned, queries);
-  experiment::predict(planned, device_of(Queues::engine));
-  EXPECT_EQ(planned.predicted_s, std::nullopt);
+  experiment::Plan plan;
+  set_schedule(plan.cases.emplace_back(), queries);
+  predict(plan, device_of(Queues::engine));
+  EXPECT_EQ(plan.cases[0].predicted_s, std::nullopt);
 }
 
 TEST(Bounds, OfWorkers) {

@@ -70,7 +70,7 @@ Device random_device(Random& random) {
     *cost = 0.125 * pick(random, 0, 1) * pick(random, 0, 4);
   }
   for (double* delay : {&device.latency.start_s, &device.latency.lane_s, &device.latency.event_s,
-                        &device.latency.notice_s, &device.latency.handover_s}) {
+                        &device.latency.notice_s}) {
     *delay = 0.125 * pick(random, 0, 1) * pick(random, 0, 4);
   }
   return device;

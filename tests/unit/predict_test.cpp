@@ -475,49 +475,6 @@ TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
   EXPECT_DOUBLE_EQ(seconds(true, false, 1, 1), 1.2);
 }
 
-TEST(EngineRules, LinesApartTakeTheirTime) {
-  // Tiles of half of a column of 64 KiB, panels of A of 32 such columns, and columns that are
-  // adjacent.
-  const auto seconds = [](std::int64_t tile_m, double cache_bytes, Stage stage, int array) {
-    deck::Deck deck;
-    deck.chunks.count = 1;
-    deck.workload = {.kind = deck::WorkloadKind::dgemm, .type = deck::ElementType::float64};
-    deck.workload.m = 8192;
-    deck.workload.n = 64;
-    deck.workload.k = 32;
-    deck.workload.tile_m = tile_m;
-    deck.workload.tile_n = 64;
-    deck.workload.beta = 1;
-    const schedule::Costs costs = schedule::costs(deck.workload, 1);
-    const Schedule schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
-                                              deck::Order::three_way, 1);
-    Device device;
-    device.h2d.pinned = device.d2h.pinned = Curve::line(0, 1e9);
-    device.h2d.lines = Curve({{1024, 1e-6}, {32768, 40e-6}});
-    device.d2h.lines = Curve({{32768, 50e-6}});
-    device.cache_bytes = cache_bytes;
-    const auto task =
-        std::find_if(schedule.tasks.begin(), schedule.tasks.end(), [&](const Task& t) {
-          return t.stage == stage && t.operands[0].array == array;
-        });
-    return seconds_alone(schedule, *task, device);
-  };
-  constexpr double half = 8.0 * 4096 * 64, working_set = 8 * (4096 * (32 + 64) + 32 * 64);
-  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 0), 32 * 40e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 2), 64 * 40e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, 0, Stage::d2h, 2), 64 * 50e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 1), 8.0 * 32 * 64 * 1e-9, 1e-12);  // adjacent
-  EXPECT_NEAR(seconds(8192, 0, Stage::d2h, 2), 2 * half * 1e-9, 1e-12);
-  // Small kernels leave the cache alone.
-  EXPECT_NEAR(seconds(4096, working_set - 1, Stage::d2h, 2), 64 * 50e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, working_set, Stage::d2h, 2), half * 1e-9, 1e-12);
-  EXPECT_NEAR(seconds(4096, 2 * working_set, Stage::d2h, 2), half * 1e-9, 1e-12);
-  EXPECT_NEAR(seconds(4096, working_set - 1, Stage::h2d, 0), 32 * 40e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, working_set, Stage::h2d, 0), half / 2 * 1e-9, 1e-12);
-  // Short lines: never faster than the same bytes in a row.
-  EXPECT_NEAR(seconds(128, 0, Stage::h2d, 2), std::max(64 * 1e-6, half / 32 * 1e-9), 1e-12);
-}
-
 TEST(EngineRules, CopiesSlowKernelsDown) {
   Device device = device_of(Queues::engine);
   device.kernels_slowed = 1.25;
@@ -580,28 +537,6 @@ TEST(EngineRules, ADeviceWithoutTheRateSaysSo) {
         error.what(),
         "device bare: kernels.rates: no rate for the kernel rowsum/int32; it has: increment");
   }
-}
-
-TEST(EngineRules, ACopyEngineRestsWhileTwoOfItsQueuesHaveTasks) {
-  Device device = device_of(Queues::connection);
-  device.latency.handover_s = 0.04;
-  // At the end of the first copy lanes 1 and 2 have copies, at the end of the second only lane 2.
-  EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(1, 1)}, device),
-              ElementsAre("H2D 0-1", "H2D 1.04-2.04", "H2D 2.04-3.04", "SM 2.04-3.04"));
-  // At most for a twentieth of the copy's time.
-  device.latency.handover_s = 0.5;
-  EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(1, 1)}, device),
-              ElementsAre("H2D 0-1", "H2D 1.05-2.05", "H2D 2.05-3.05", "SM 2.05-3.05"));
-  // Copies back as well.
-  EXPECT_THAT(predicted({d2h(0, 1), d2h(1, 1), d2h(2, 1), kernel(1, 1)}, device),
-              ElementsAre("D2H 0-1", "D2H 1.05-2.05", "D2H 2.05-3.05", "SM 2.05-3.05"));
-  // Not for one other lane.
-  EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), kernel(1, 1), h2d(1, 1)}, device),
-              ElementsAre("H2D 0-1", "H2D 1-2", "SM 2-3", "H2D 3-4"));
-  // Kernels never rest.
-  device.concurrent_kernels = 1;
-  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 1), kernel(2, 1), h2d(1, 1)}, device),
-              ElementsAre("SM 0-1", "SM 1-2", "SM 2-3", "H2D 2-3"));
 }
 
 // -------------------------------------------------------------------------------------- workers

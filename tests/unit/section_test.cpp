@@ -156,20 +156,6 @@ TEST(Section, PartsOfAnArrayOfPlanesAreAsManyPlanesAsFit) {
   EXPECT_THAT(planes(1000), testing::ElementsAre(5));
 }
 
-TEST(Section, LinesApartAreTwoOrMoreThatStart64KiBApart) {
-  const auto apart = [](std::int64_t lines, std::int64_t pitch) {
-    deck::Deck deck = small_deck(WorkloadKind::rowsum, lines, 1);
-    deck.workload.pitch = pitch;
-    const Schedule s = small_schedule(deck, Order::depth_first, 1);
-    return lines_apart(s, s.tasks[0]);
-  };
-  ASSERT_TRUE(apart(2, 65536));
-  expect_lines(*apart(2, 65536), 24, 2, 1);
-  EXPECT_FALSE(apart(2, 65532));
-  EXPECT_FALSE(apart(1, 65536));
-  EXPECT_FALSE(lines_apart({}, Task{.stage = Stage::h2d}));
-}
-
 TEST(Section, PartsOfARegionBeginAndEndWithinLines) {
   const Region region = merged_units(array_of(padded_rows(4)), 0, 10);
   std::vector<std::array<std::size_t, 3>> pieces;
