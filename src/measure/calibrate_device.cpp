@@ -120,12 +120,8 @@ void measure_device(const Meter& meter, int lanes, model::Device& device) {
 
 }  // namespace
 
-std::string title_of(const base::DeviceInfo& info) {
-  return (on_gpu() ? info.name : "The host's workers") + ", measured";
-}
-
 model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan) {
-  model::Device device{.title = title_of(info)};
+  model::Device device{.title = (on_gpu() ? info.name : "The host's workers") + ", measured"};
   if (on_gpu()) {
     device.name = info.name;
     device.memory_bytes = info.array_bytes().value_or(0);

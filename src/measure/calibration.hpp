@@ -11,9 +11,6 @@ namespace overlap::measure {
 /// device files describe (number of queues, query cost, delayed signals, window).
 model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan);
 
-/// The title of the current device's description.
-std::string title_of(const base::DeviceInfo& info);
-
 /// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
 /// and intensity.
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);

@@ -742,6 +742,9 @@ class ResultLines(TestCase):
         for match in found:
             self.assertEqual(match["unit"], units[match["metric"]])
             self.assertEqual(match["n"], samples[match["metric"]])
+            if match["metric"] == "predicted_time":
+                self.assertEqual((match["lo"], match["hi"]), ("nan", "nan"))
+                continue
             self.assertLessEqual(float(match["lo"]), float(match["value"]))
             self.assertLessEqual(float(match["value"]), float(match["hi"]))
 
@@ -752,7 +755,7 @@ class ResultLines(TestCase):
         places = [i for i, line in enumerate(lines) if line.startswith("OVERLAP_RESULT ")]
         self.assertEqual(places, [len(lines) - 1])
         decks = [line["deck"] for line in records(done.stdout)["OVERLAP_FOM"]]
-        self.assertEqual(decks, ["small"] * 23 + ["again"] * 23)
+        self.assertEqual(decks, ["small"] * 20 + ["again"] * 20)
 
     def test_a_file_name_cannot_break_a_line(self):
         done = run(self.deck(name="my deck=1.yaml"), "--quiet")

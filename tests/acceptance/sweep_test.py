@@ -354,7 +354,7 @@ class Resume(Case):
     def test_points_of_another_model(self):
         deck = self.leave_points()
         done = run(deck, "--json", self.target, "--resume", "--device=h200")
-        self.assert_error(done, 3, r'points: model: found points with "[^"]*host[^"]*", here it is "[^"]*h200')
+        self.assert_error(done, 3, r'points: model: found points with "none", here it is "[^"]*h200')
 
     def test_points_judged_by_another_reference(self):
         criterion = "--set=acceptance=[{metric: time, reference: given, below: 100 %}]"
