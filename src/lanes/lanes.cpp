@@ -8,8 +8,6 @@
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "lanes/api.hpp"
-#include "lanes/fenced_lanes.hpp"
-#include "lanes/host_lanes.hpp"
 #include "lanes/stream_lanes.hpp"
 #include "schedule/hazard.hpp"
 
@@ -21,16 +19,14 @@
 namespace overlap::lanes {
 namespace {
 
-base::Error needs_streams(workload::SpaceId space, const std::string& key, std::string_view word) {
-  return workload::no_gpu(space, fmt::format("{}: {} needs streams of a GPU", key, word));
+base::Error needs_streams(const std::string& key, std::string_view word) {
+  return workload::no_gpu(fmt::format("{}: {} needs streams of a GPU", key, word));
 }
 
 /// Throws if the options require GPU streams.
-template <class Space>
 void require_no_streams(const deck::Issue& options, const deck::Memory& memory) {
-  const workload::SpaceId space = workload::id_of<Space>;
   const auto refuse = [&](bool requested, const char* key, auto value) {
-    if (requested) throw needs_streams(space, key, deck::to_string(value));
+    if (requested) throw needs_streams(key, deck::to_string(value));
   };
   refuse(options.mechanism != deck::Mechanism::streams, "issue.mechanism", options.mechanism);
   refuse(options.streams != deck::Streams::own, "issue.streams", options.streams);
@@ -38,64 +34,54 @@ void require_no_streams(const deck::Issue& options, const deck::Memory& memory) 
          options.sync);
   refuse(memory.host != deck::HostMemory::pinned && memory.host != deck::HostMemory::pageable,
          "memory.host", memory.host);
-  refuse(options.sync == deck::Sync::query && !has_concurrent_instances<Space>, "issue.sync",
+  refuse(options.sync == deck::Sync::query && !has_concurrent_instances, "issue.sync",
          options.sync);
 }
 
 /// Throws if the space launches only from the thread that initialized it.
-template <class Space>
 void require_threads(const deck::Issue& options) {
-  if (options.threads == 1 || has_concurrent_instances<Space> || !workload::is_host<Space>) return;
+  if (options.threads == 1 || has_concurrent_instances || !workload::is_host) return;
   throw base::Error(base::ExitCode::skipped,
                     fmt::format("issue.threads: {} needs a back end that launches from any thread; "
                                 "{} does only from the one that initialized it",
-                                options.threads, Space::name()));
+                                options.threads, workload::Space::name()));
 }
 
-template <class Space>
 std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::Memory& memory) {
-  require_threads<Space>(options);
+  require_threads(options);
   if (options.mechanism == deck::Mechanism::portable) {
-    return std::make_unique<FencedLanes<Space>>(lanes, options.threads);
+    return make_fenced_lanes(lanes, options.threads);
   }
-  if constexpr (has_api<Space>) {
-    return std::make_unique<StreamLanes<typename ApiOf<Space>::type>>(lanes, options, memory);
-  } else {
-    require_no_streams<Space>(options, memory);
-    if constexpr (has_concurrent_instances<Space>) {
-      return std::make_unique<HostLanes<Space>>(lanes, options.sync == deck::Sync::query);
-    } else {
-      return std::make_unique<FencedLanes<Space>>(lanes);
-    }
-  }
+#if defined(OVERLAP_GPU)
+  return std::make_unique<StreamLanes<Api>>(lanes, options, memory);
+#else
+  require_no_streams(options, memory);
+  if (!has_concurrent_instances) return make_fenced_lanes(lanes, 1);
+  return make_host_lanes(lanes, options.sync == deck::Sync::query);
+#endif
 }
 
-base::Error no_disturbance(workload::SpaceId space, deck::Disturbance call) {
-  return needs_streams(space, "disturb.operation", deck::to_string(call));
+base::Error no_disturbance(deck::Disturbance call) {
+  return needs_streams("disturb.operation", deck::to_string(call));
 }
 
 }  // namespace
 
-void Lanes::disturb(const schedule::Task& task) {
-  throw no_disturbance(instance(0).space(), task.call);
+void Lanes::disturb(const schedule::Task& task) { throw no_disturbance(task.call); }
+
+void require_options(const deck::Deck& deck) {
+  require_threads(deck.issue);
+#if !defined(OVERLAP_GPU)
+  if (deck.issue.mechanism == deck::Mechanism::portable) return;
+  require_no_streams(deck.issue, deck.memory);
+  if (deck.disturb) throw no_disturbance(deck.disturb->operation);
+#endif
 }
 
-void require_options(workload::SpaceId space, const deck::Deck& deck) {
-  const auto require = [&]<class Space>(std::type_identity<Space>) {
-    require_threads<Space>(deck.issue);
-    if (has_api<Space> || deck.issue.mechanism == deck::Mechanism::portable) return;
-    require_no_streams<Space>(deck.issue, deck.memory);
-    if (deck.disturb) throw no_disturbance(space, deck.disturb->operation);
-  };
-  std::visit(require, space);
-}
-
-std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck::Issue& options,
+std::unique_ptr<Lanes> make_lanes(int lanes, const deck::Issue& options,
                                   const deck::Memory& memory) {
   try {
-    return std::visit(
-        [&]<class Space>(std::type_identity<Space>) { return make<Space>(lanes, options, memory); },
-        space);
+    return make(lanes, options, memory);
   } catch (const base::Error&) {
     throw;
   } catch (const std::exception& error) {  // no memory for an instance, no thread for a worker
@@ -105,12 +91,9 @@ std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck
   }
 }
 
-int max_concurrent_lanes(workload::SpaceId space) {
+int max_concurrent_lanes() {
   const int cores = base::usable_cpus();
-  const auto count = [&]<class Space>(std::type_identity<Space>) {
-    return is_serial<Space> ? cores : std::min(workload::concurrency(space), cores);
-  };
-  return std::visit(count, space);
+  return workload::is_serial ? cores : std::min(workload::Space().concurrency(), cores);
 }
 
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,

@@ -67,21 +67,21 @@ class StreamTrace {
     }
   }
 
-  /// Sets the origin of times; `first` is the stream of the first lane.
-  Clock::time_point mark(typename Api::Stream first) {
+  /// Sets the origin of times; `first` is the instance of the first lane.
+  Clock::time_point mark(const workload::Space& first) {
     if (activities_) return activities_->start();
-    Api::record(events_.back(), first);
+    Api::record(events_.back(), Api::stream_of(first));
     return Clock::now();
   }
 
   /// Surround the issue of a task.
-  void begin(schedule::TaskId id, typename Api::Stream lane) {
-    if (!events_.empty()) Api::record(events_[2 * id], lane);
+  void begin(schedule::TaskId id, const workload::Space& lane) {
+    if (!events_.empty()) Api::record(events_[2 * id], Api::stream_of(lane));
     if (activities_) activities_->begin(id);
   }
-  void end(schedule::TaskId id, typename Api::Stream lane) {
+  void end(schedule::TaskId id, const workload::Space& lane) {
     if (activities_) activities_->end();
-    if (!events_.empty()) Api::record(events_[2 * id + 1], lane);
+    if (!events_.empty()) Api::record(events_[2 * id + 1], Api::stream_of(lane));
   }
 
   /// See Lanes::collect().

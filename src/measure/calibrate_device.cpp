@@ -206,7 +206,7 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
     device.cache_bytes = info.cache_bytes.value_or(0);
     device.copy_engines = engines_of(info, 1).copy_engines;
   } else {
-    const int threads = workload::concurrency(workload::default_space);
+    const int threads = workload::Space().concurrency();
     device.name = "host";
     device.queues = model::Queues::worker;
     device.lanes_divide = threads > 1;
@@ -245,15 +245,15 @@ std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {
 }
 
 void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& plan,
-                     model::Device& device, workload::SpaceId space) {
+                     model::Device& device) {
   std::set<std::int64_t> measured;
   for (const std::size_t bytes : sizes) {
     measured.insert(std::min<std::int64_t>(static_cast<std::int64_t>(bytes), 1 << 20));
   }
   if (measured.empty()) return;
-  Executor executor(1, {}, {}, space);
+  Executor executor(1);
   const auto filled = std::max<std::int64_t>(4096, std::llround(2 * device.cache_bytes));
-  const auto filling = resident_workload(plain_deck(filled), space);
+  const auto filling = resident_workload(plain_deck(filled));
   HandSchedule fill(filling);
   fill.add(Stage::kernel, filled / 4, 0);
 
@@ -266,7 +266,7 @@ void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& 
     require_host_memory(lines * distance);
     deck::Deck deck = plain_deck(lines * bytes);
     deck.workload.box = {.extent = {lines, 1, bytes / 4}, .array = {lines, 1, distance / 4}};
-    const auto box = resident_workload(deck, space);
+    const auto box = resident_workload(deck);
     for (auto [stage, points] : {std::pair{Stage::h2d, &up}, std::pair{Stage::d2h, &down}}) {
       HandSchedule copy(box);
       copy.add(stage, lines, 0);
@@ -299,12 +299,12 @@ deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind, deck::Element
   return deck;
 }
 
-workload::Workload resident_workload(const deck::Deck& deck, workload::SpaceId space) {
+workload::Workload resident_workload(const deck::Deck& deck) {
   const schedule::Costs costs = schedule::costs(deck.workload, 1);
   const auto layout = schedule::layout(deck, costs, std::nullopt);
   try {
     auto workload =
-        workload::make(space, deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
+        workload::make(deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
     workload.generate(0);
     return workload;
   } catch (const base::Error& error) {  // these arrays are not those of the user's deck

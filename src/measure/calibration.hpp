@@ -31,7 +31,7 @@ std::set<std::size_t> line_sizes(const schedule::Schedule& schedule);
 /// bytes: copies of up to 64 MiB, each after a kernel on twice the cache size. Sizes above 1 MiB
 /// are measured as 1 MiB.
 void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& plan,
-                     model::Device& device, workload::SpaceId space = workload::default_space);
+                     model::Device& device);
 
 /// Measures the host cost of issuing a schedule, repeatedly during a run: it depends on the order
 /// of the calls and varies over time by up to a factor of two, unlike the other costs.
@@ -73,7 +73,6 @@ deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind = deck::Worklo
 
 /// The workload of a deck with device arrays for all data. Inputs are generated on the host;
 /// nothing is copied.
-workload::Workload resident_workload(const deck::Deck& deck,
-                                     workload::SpaceId space = workload::default_space);
+workload::Workload resident_workload(const deck::Deck& deck);
 
 }  // namespace overlap::measure

@@ -70,7 +70,6 @@ void require_machine(const deck::Require& require, const Session& session, const
   if (require == deck::Require()) return;
   if (!on_gpu()) {
     throw workload::no_gpu(
-        workload::default_space,
         fmt::format("{} needs a GPU", fmt::join(experiment::required(require), ", ")));
   }
   hooks.show("checking what the deck requires");
@@ -111,7 +110,7 @@ struct Probe {
     return std::move(facts);
   }
 
-  static int cores() { return lanes::max_concurrent_lanes(workload::default_space); }
+  static int cores() { return lanes::max_concurrent_lanes(); }
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
   model::Device& device() { return *facts.device; }
   void note(const std::string& name, const std::string& text) {
@@ -175,8 +174,7 @@ struct Probe {
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), with_progress({}, hooks), device());
     }
-    workload =
-        workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
+    workload = workload::make(deck, draft.costs, device_bytes, facts.repeats);
     if (!workload.kernel.empty()) note("kernel", workload.kernel);
     if (!workload.blas.empty()) note("BLAS", workload.blas);
     bench.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
@@ -265,11 +263,11 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
 experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
                         Bench& bench, const Hooks& hooks) {
   return session.use([&] {
-    lanes::require_not_lost(workload::default_space, "probe");  // or freeing would abort
+    lanes::wait_for(workload::Space(), "probe");  // or freeing would abort
     bench = Bench();
     require_machine(deck.require, session, hooks);
     workload::require_available(deck);
-    lanes::require_options(workload::default_space, deck);
+    lanes::require_options(deck);
     return Probe{deck, model, session, bench, hooks}.run();
   });
 }
