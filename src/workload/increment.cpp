@@ -15,14 +15,14 @@
 namespace overlap::workload {
 namespace {
 
-template <class T, Repeats kind>
+template <class T>
 struct Increment {
   Kokkos::View<T*, Space> chunk;
   std::int64_t first;  ///< position of chunk(0) in the whole array
   int repeats;         ///< of the arithmetic, which makes the kernel longer
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    chunk(i) += sin_cos_one<kind>(static_cast<T>(first + i), repeats);
+    chunk(i) += sin_cos_one(static_cast<T>(first + i), repeats);
   }
 };
 
@@ -34,11 +34,8 @@ void set_up_increment(const Setup& setup) {
   w.launch = [a](const Space& instance, const Call& call) {
     const Kokkos::View<T*, Space> chunk = a.chunk(call);
     for_parts(std::ssize(chunk), [&](std::int64_t begin, std::int64_t end) {
-      with_repeats(call.repeats, [&](auto kind) {
-        Kokkos::parallel_for(
-            "overlap::increment::increment", RangePolicy(instance, begin, end),
-            Increment<T, kind()>{chunk, a.first(call), static_cast<int>(call.repeats)});
-      });
+      Kokkos::parallel_for("overlap::increment::increment", RangePolicy(instance, begin, end),
+                           Increment<T>{chunk, a.first(call), static_cast<int>(call.repeats)});
     });
   };
   if (setup.deck.box) w.launch = launch_box(a, *setup.deck.box);

@@ -10,7 +10,7 @@ namespace overlap::workload {
 template <class T>
 using BoxView = Kokkos::View<T***, Kokkos::LayoutLeft, Space>;  ///< (column, row, plane)
 
-template <class T, Repeats kind>
+template <class T>
 struct IncrementBox {
   BoxView<T> chunk;
   std::int64_t first;  ///< position of chunk(0, 0, 0) in the box
@@ -20,7 +20,7 @@ struct IncrementBox {
     const auto columns = static_cast<std::int64_t>(chunk.extent(0));
     const auto rows = static_cast<std::int64_t>(chunk.extent(1));
     const std::int64_t position = first + (plane * rows + row) * columns + column;
-    chunk(column, row, plane) += sin_cos_one<kind>(static_cast<T>(position), repeats);
+    chunk(column, row, plane) += sin_cos_one(static_cast<T>(position), repeats);
   }
 };
 
@@ -38,11 +38,8 @@ auto launch_box(const Buffers<T>& a, const deck::Box& box) {
     using Left = Kokkos::Rank<3, Kokkos::Iterate::Left, Kokkos::Iterate::Left>;
     using Policy = Kokkos::MDRangePolicy<Space, Left, Kokkos::IndexType<std::int64_t>>;
     const Policy policy(instance, {0, 0, 0}, {columns, rows, planes});
-    with_repeats(call.repeats, [&](auto kind) {
-      Kokkos::parallel_for(
-          "overlap::increment::box", policy,
-          IncrementBox<T, kind()>{chunk, a.first(call), static_cast<int>(call.repeats)});
-    });
+    Kokkos::parallel_for("overlap::increment::box", policy,
+                         IncrementBox<T>{chunk, a.first(call), static_cast<int>(call.repeats)});
   };
 }
 

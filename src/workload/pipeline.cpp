@@ -6,7 +6,7 @@ namespace {
 
 /// One of the two operations of seed 001: c = a + u b (operation1) or c = a - u b (operation2) with
 /// u = 1, computed with the arithmetic of the seeds on the position of the element.
-template <class T, Repeats kind>
+template <class T>
 struct Operation {
   Kokkos::View<const T*, Space> a, b;
   Kokkos::View<T*, Space> c;
@@ -15,7 +15,7 @@ struct Operation {
   T sign;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const T u = sin_cos_one<kind>(static_cast<T>(first + i), repeats);
+    const T u = sin_cos_one(static_cast<T>(first + i), repeats);
     c(i) = a(i) + sign * u * b(i);
   }
 };
@@ -34,13 +34,10 @@ void set_up_pipeline(const Setup& setup) {
     const auto a = array[0].chunk(call), b = array[1].chunk(call), c = array[2].chunk(call);
     const bool adds = call.op == 0;
     for_parts(std::ssize(c), [&](std::int64_t begin, std::int64_t end) {
-      with_repeats(call.repeats, [&](auto kind) {
-        Kokkos::parallel_for(
-            adds ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
-            RangePolicy(instance, begin, end),
-            Operation<T, kind()>{a, b, c, call.begin, static_cast<int>(call.repeats),
-                                 adds ? T(1) : T(-1)});
-      });
+      Kokkos::parallel_for(
+          adds ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
+          RangePolicy(instance, begin, end),
+          Operation<T>{a, b, c, call.begin, static_cast<int>(call.repeats), adds ? T(1) : T(-1)});
     });
   };
   fill_inputs_with<T>(w, inputs, [](auto... place) { return value<T>(place...); });
