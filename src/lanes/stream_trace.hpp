@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "lanes/lanes.hpp"
@@ -36,9 +32,6 @@ class ActivityTrace {
 
  private:
   [[maybe_unused]] std::uint64_t start_ns_ = 0;  // unused without activity records
-  std::mutex mutex_;
-  std::map<std::thread::id, schedule::TaskId> launching_;      ///< by thread
-  std::unordered_map<std::uint32_t, schedule::TaskId> tasks_;  ///< by correlation id
   std::unique_ptr<void, void (*)(void*)> recording_{nullptr, nullptr};
 };
 
