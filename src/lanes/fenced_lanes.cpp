@@ -27,8 +27,8 @@ struct Trace {
 #endif
 
 /// Lanes for any Kokkos space that use instances, deep_copy and fences only. A task that depends on
-/// another lane is issued after the host has fenced that lane; fenced() schedules contain no such
-/// tasks, only explicit fences. Always correct; as asynchronous as the space.
+/// another lane is issued after the host has fenced that lane. Always correct; as asynchronous as
+/// the space.
 class FencedLanes final : public Lanes {
  public:
   FencedLanes(int lanes, int threads)

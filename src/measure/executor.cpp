@@ -136,9 +136,6 @@ struct IssuedRun {
       case schedule::Stage::host:
         work(task);
         break;
-      case schedule::Stage::fence:
-        wait_for_lanes(task);
-        break;
       case schedule::Stage::query:
         lanes.query(task.lane);
         break;

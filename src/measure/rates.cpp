@@ -158,7 +158,7 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
     }
     auto& index = meter_index_.emplace_back();
     if (schedule.transfer != deck::Transfer::staged) continue;
-    // Host work, disturbances and fences change no rates.
+    // Host work and disturbances change no rates.
     const auto device_tasks = std::ranges::count_if(
         schedule.tasks, [](const schedule::Task& task) { return !schedule::on_host(task.stage); });
     const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, device_tasks,

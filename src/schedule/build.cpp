@@ -157,9 +157,6 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
   issuers[static_cast<std::size_t>(listed ? Order::custom : order)](builder);
   number_lanes(builder.schedule);
   if (!listed) add_dependencies(builder.schedule);
-  if (layout.mechanism == deck::Mechanism::portable && builder.schedule.threads == 1) {
-    return fenced(builder.schedule);
-  }
   return std::move(builder.schedule);
 }
 

@@ -134,7 +134,7 @@ class Checker {
     if (later != t.after.end()) {
       return fmt::format("waits for task {}, which is issued later", *later);
     }
-    if (schedule_.threads > 1 && (t.blocking || (waits_for_lanes(t.stage) && !t.after.empty()))) {
+    if (schedule_.threads > 1 && (t.blocking || (t.stage == Stage::host && !t.after.empty()))) {
       return "orders tasks by a wait of the host, but several threads issue";
     }
     const auto used = uses(schedule_, t);
@@ -191,7 +191,7 @@ class Checker {
   /// Advances the clock of the lane of a task to its execution.
   void advance(TaskId id) {
     if (on_host(task(id).stage)) {
-      if (!waits_for_lanes(task(id).stage)) return;
+      if (task(id).stage != Stage::host) return;
       for (const TaskId other : task(id).after) merge(host_clock_, lane_clocks_[lane(other)]);
       return;
     }

@@ -468,13 +468,25 @@ TEST(LanesTest, KokkosAloneFencesAsTheScheduleSays) {
     deck::Deck deck = test_deck(WorkloadKind::pipeline, 1000, 2, ElementType::float32);
     deck.issue.mechanism = deck::Mechanism::portable;
     TestBench bench(deck, order, 4);
-    // The tasks, each with the fences before the next one, up to those at the end.
+    // The tasks, each with its fences: of the lanes that it depends on, as far as the host has not
+    // seen what it waits for, and of its own where it blocks.
     std::vector<std::string> expected;
-    for (const schedule::Task& task : bench.schedule.tasks) {
+    std::vector<schedule::TaskId> issued(static_cast<std::size_t>(bench.schedule.lanes));
+    std::vector<schedule::TaskId> seen = issued;
+    for (schedule::TaskId id = 0; id < bench.schedule.tasks.size(); ++id) {
+      const schedule::Task& task = bench.schedule.tasks[id];
+      const auto wait_for = [&](int lane) {
+        const auto index = static_cast<std::size_t>(lane);
+        expected.emplace_back("wait for a lane");
+        seen[index] = issued[index];
+      };
       expected.emplace_back(to_string(task.stage));
-      const std::size_t waits =
-          task.stage == schedule::Stage::fence ? task.after.size() : std::size_t{task.blocking};
-      expected.insert(expected.end(), waits, "wait for a lane");
+      for (const schedule::TaskId other : task.after) {
+        const int lane = bench.schedule.tasks[other].lane;
+        if (other >= seen[static_cast<std::size_t>(lane)]) wait_for(lane);
+      }
+      issued[static_cast<std::size_t>(task.lane)] = id + 1;
+      if (task.blocking) wait_for(task.lane);
     }
     calls().clear();
     Kokkos::Tools::Experimental::set_push_region_callback(

@@ -115,7 +115,7 @@ TEST(TraceTest, RunsWithTheSameTasksOnTheDeviceShareTheirRates) {
                   Order::depth_first, 3);
   std::vector<experiment::Run> runs(2);
   for (experiment::Run& run : runs) run.schedule = bench.schedule;
-  runs[1].schedule.tasks.push_back({.stage = Stage::fence});
+  runs[1].schedule.tasks.push_back({.stage = Stage::query});
   measure::RatesOfRuns rates(*bench.executor, bench.workload, runs);
   for (int round = 0; round < 3; ++round) rates.add_sample();
   rates.store(runs);
