@@ -45,8 +45,7 @@ class FencedLanes final : public Lanes {
   }
 
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
-    schedule_ = &schedule;
-    workload_ = &workload;
+    Lanes::bind(schedule, workload);
     for (auto& issued : issued_) issued = 0;
     for (auto& complete : complete_) complete = 0;
     trace_.bind(schedule);
@@ -65,7 +64,7 @@ class FencedLanes final : public Lanes {
     std::atomic<schedule::TaskId>& issued = issued_[static_cast<std::size_t>(task.lane)];
     try {
       trace_.begin(id, instance(task.lane));
-      perform(instance(task.lane), *workload_, *schedule_, task, CopyCalls::kokkos);
+      perform(id, CopyCalls::kokkos);
       trace_.end(id, instance(task.lane));
       issued = id + 1;  // only now: other threads fence what is issued
     } catch (const std::exception& error) {
@@ -107,8 +106,6 @@ class FencedLanes final : public Lanes {
   std::vector<Space> instances_;
   /// Per lane: one past the last task issued, and one past the last task seen complete.
   std::vector<std::atomic<schedule::TaskId>> issued_, complete_;
-  const schedule::Schedule* schedule_ = nullptr;
-  const workload::Workload* workload_ = nullptr;
   Trace trace_;
 #if defined(OVERLAP_GPU)
   int device_ = Api::device();

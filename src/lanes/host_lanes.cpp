@@ -50,8 +50,7 @@ class HostLanes final : public Lanes {
 
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
     const std::scoped_lock lock(mutex_);
-    schedule_ = &schedule;
-    workload_ = &workload;
+    Lanes::bind(schedule, workload);
     complete_.assign(schedule.tasks.size(), false);
     spans_.assign(schedule.tasks.size(), {});
     failure_.reset();
@@ -119,7 +118,7 @@ class HostLanes final : public Lanes {
         lock.unlock();
         timeline::Span span = {.start_s = seconds_since(mark_)};
         try {
-          perform(lane.instance, *workload_, *schedule_, schedule_->tasks[id]);
+          perform(id);
           lane.instance.fence("overlap::task");
         } catch (const std::exception& error) {
           task_failure = lane_error(*schedule_, id, base::error_of(error).what());
@@ -153,9 +152,7 @@ class HostLanes final : public Lanes {
   std::optional<base::Error> failure_;  ///< first failure
   Clock::time_point mark_;              ///< set while all workers are idle
   std::vector<timeline::Span> spans_;   ///< per task, relative to mark_
-  const schedule::Schedule* schedule_ = nullptr;
-  const workload::Workload* workload_ = nullptr;
-  std::vector<std::jthread> workers_;  ///< last member, so that they end before what they use
+  std::vector<std::jthread> workers_;   ///< last member, so that they end before what they use
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/parallel.hpp"
 #include "base/units.hpp"
@@ -18,6 +19,9 @@
 
 namespace overlap::lanes {
 namespace {
+
+using workload::Byte;
+using workload::Space;
 
 base::Error needs_streams(const std::string& key, std::string_view word) {
   return workload::no_gpu(fmt::format("{}: {} needs streams of a GPU", key, word));
@@ -44,7 +48,7 @@ void require_threads(const deck::Issue& options) {
   throw base::Error(base::ExitCode::skipped,
                     fmt::format("issue.threads: {} needs a back end that launches from any thread; "
                                 "{} does only from the one that initialized it",
-                                options.threads, workload::Space::name()));
+                                options.threads, Space::name()));
 }
 
 std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::Memory& memory) {
@@ -64,6 +68,52 @@ std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::M
 base::Error no_disturbance(deck::Disturbance call) {
   return needs_streams("disturb.operation", deck::to_string(call));
 }
+
+// Around Kokkos, which (5.2) has no prefetch, and copies several lines, between views of different
+// layouts, element by element, on a GPU with a kernel instead of the copy engines.
+#if defined(OVERLAP_GPU)
+
+/// Copies several lines; returns false if the deck or the runtime leaves that to Kokkos.
+bool copy_lines(const Space& instance, const workload::HostArray& host, Byte* device,
+                bool to_device, const schedule::Region& region, CopyCalls copies) {
+  if (copies == CopyCalls::kokkos || region.pitch > Api::longest_pitch) return false;
+  Api::copy_lines(Api::stream_of(instance), host.data(), device, region,
+                  to_device ? Api::to_device : Api::to_host);
+  return true;
+}
+
+/// Enqueues the move of the pages of contiguous managed memory.
+void prefetch(const Space& instance, const workload::HostArray& host,
+              const schedule::Region& region, bool to_device) {
+  Api::prefetch(Api::stream_of(instance), host.data() + region.begin, region.bytes(), to_device);
+}
+
+#else
+
+bool copy_lines(const Space& instance, const workload::HostArray& host, Byte* device,
+                bool to_device, const schedule::Region& region, CopyCalls) {
+  if (!workload::is_host) return false;
+  const std::int64_t parts = instance.concurrency();
+  const auto copy_part = [=, begin = host.data()](std::int64_t part) {
+    const std::size_t bytes = region.bytes();
+    const auto until = [&](std::int64_t end) {
+      return bytes * static_cast<std::size_t>(end) / static_cast<std::size_t>(parts);
+    };
+    schedule::for_lines(region, until(part), until(part + 1),
+                        [&](std::size_t place, std::size_t position, std::size_t count) {
+                          Byte* const line = begin + place;
+                          Byte* const packed = device + position;
+                          std::memcpy(to_device ? packed : line, to_device ? line : packed, count);
+                        });
+  };
+  Kokkos::parallel_for("overlap::copy_lines",
+                       workload::RangePolicy(instance, 0, parts, Kokkos::ChunkSize(1)), copy_part);
+  return true;
+}
+
+void prefetch(const Space&, const workload::HostArray&, const schedule::Region&, bool) {}
+
+#endif
 
 }  // namespace
 
@@ -93,7 +143,7 @@ std::unique_ptr<Lanes> make_lanes(int lanes, const deck::Issue& options,
 
 int max_concurrent_lanes() {
   const int cores = base::usable_cpus();
-  return workload::is_serial ? cores : std::min(workload::Space().concurrency(), cores);
+  return workload::is_serial ? cores : std::min(Space().concurrency(), cores);
 }
 
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,
@@ -101,6 +151,61 @@ base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task
   return base::Error(base::ExitCode::runtime_error, std::string(deck::to_string(schedule.order)) +
                                                         ": " + schedule::describe(schedule, task) +
                                                         " failed: " + reason);
+}
+
+void copy(const Space& instance, const workload::Workload& workload, std::size_t array,
+          bool to_device, const schedule::Region& region, std::size_t device_offset,
+          CopyCalls copies) {
+  const workload::HostArray& host = workload.host[array];
+  Byte* const device = workload.device[array].data() + device_offset;
+  const bool copied =
+      region.all_lines() > 1 && copy_lines(instance, host, device, to_device, region, copies);
+  if (!copied) host.copy(instance, region, device_offset, to_device);
+}
+
+void Lanes::perform(schedule::TaskId id, CopyCalls copies) const {
+  const schedule::Schedule& schedule = *schedule_;
+  const workload::Workload& workload = *workload_;
+  const schedule::Task& task = schedule.tasks[id];
+  const Space& lane = instance(task.lane);
+  const auto used = schedule::uses(schedule, task);
+  if (!schedule::is_kernel(task.stage)) {
+    const auto array = static_cast<std::size_t>(used.front().array);
+    const bool to_device = task.stage == schedule::Stage::h2d;
+    const schedule::Region region = schedule::host_region(schedule, task);
+    if (schedule.transfer == deck::Transfer::prefetch) {
+      return prefetch(lane, workload.host[array], region, to_device);
+    }
+    return copy(lane, workload, array, to_device, region, schedule::device_offset(schedule, task),
+                copies);
+  }
+  workload::Call call{.op = task.stage == schedule::Stage::kernel ? task.op : -1,
+                      .repeats = task.duration_s > 0
+                                     ? workload::steps(task.duration_s, workload.repeats)
+                                     : workload.repeats,
+                      .mapped = schedule.transfer != deck::Transfer::staged,
+                      .number = task.number,
+                      .share = task.share,
+                      .product = schedule::product(schedule, task)};
+  if (!used.empty()) {
+    const schedule::Piece& piece = schedule::piece_of(schedule, used.front());
+    call.begin = piece.begin;
+    call.size = piece.size();
+    if (!call.mapped) call.device_begin = schedule::slot_begin(schedule, used.front());
+  }
+  workload.launch(lane, call);
+}
+
+void wait_for(const Space& instance, const std::string& label) {
+#if defined(OVERLAP_GPU)
+  try {
+    Api::synchronize(Api::stream_of(instance));
+  } catch (const base::Error& error) {
+    throw DeviceLost(base::Error(error.code(), label + ": " + error.what()));
+  }
+#else
+  instance.fence("overlap::" + label);
+#endif
 }
 
 }  // namespace overlap::lanes

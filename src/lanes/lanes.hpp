@@ -45,6 +45,9 @@ struct TraceLost : base::Error {
   using base::Error::Error;
 };
 
+/// Implementation of strided copies: the native call of the back end if available, or Kokkos.
+enum class CopyCalls { native, kokkos };
+
 /// The lanes of a back end: a fixed number of execution-space instances, each of which runs its
 /// tasks in issue order. Several threads may issue and wait at once, each for lanes of its own;
 /// bind() and the rest belong to one. The only virtual interface of the program.
@@ -54,7 +57,10 @@ class Lanes {
 
   /// Prepares for a schedule (events, queues), outside the timed region. Both arguments must
   /// outlive the run.
-  virtual void bind(const schedule::Schedule& schedule, const workload::Workload& workload) = 0;
+  virtual void bind(const schedule::Schedule& schedule, const workload::Workload& workload) {
+    schedule_ = &schedule;
+    workload_ = &workload;
+  }
 
   /// Prepares a further thread to issue.
   virtual void attach_thread() {}
@@ -96,6 +102,14 @@ class Lanes {
 
   /// The instance of a lane, for work outside the timed region.
   virtual const workload::Space& instance(int lane) const = 0;
+
+ protected:
+  /// Enqueues a copy or kernel of the bound schedule on the instance of its lane:
+  /// Kokkos::deep_copy, a copy around Kokkos, or the launch of the workload.
+  void perform(schedule::TaskId task, CopyCalls copies = CopyCalls::native) const;
+
+  const schedule::Schedule* schedule_ = nullptr;  ///< bound
+  const workload::Workload* workload_ = nullptr;
 };
 
 /// Creates the lanes of this build: streams if the space has a stream API, worker threads on Serial
@@ -127,10 +141,7 @@ int max_concurrent_lanes();
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,
                        const std::string& reason);
 
-// Single tasks on an instance.
-
-/// Implementation of strided copies: the native call of the back end if available, or Kokkos.
-enum class CopyCalls { native, kokkos };
+// Work on an instance.
 
 /// Enqueues a copy between a region of a host array and contiguous bytes of the device array from
 /// `device_offset` on, without a fence. Contiguous bytes, and with CopyCalls::kokkos on a GPU all
@@ -139,11 +150,6 @@ enum class CopyCalls { native, kokkos };
 void copy(const workload::Space& instance, const workload::Workload& workload, std::size_t array,
           bool to_device, const schedule::Region& region, std::size_t device_offset,
           CopyCalls copies = CopyCalls::native);
-
-/// Enqueues a copy or kernel of a schedule on the instance.
-void perform(const workload::Space& instance, const workload::Workload& workload,
-             const schedule::Schedule& schedule, const schedule::Task& task,
-             CopyCalls copies = CopyCalls::native);
 
 /// Waits for the work of an instance, as its fence does, which on a lost device (up to 5.2) prints
 /// a stack trace and aborts. Throws DeviceLost.

@@ -39,8 +39,7 @@ class StreamLanes final : public Lanes {
   }
 
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
-    schedule_ = &schedule;
-    workload_ = &workload;
+    Lanes::bind(schedule, workload);
     bind_events();
     polls_ = 0;
     if (disturber_) {
@@ -86,7 +85,7 @@ class StreamLanes final : public Lanes {
       const auto stream = streams_[lane];
       for (const schedule::TaskId other : task.after) Api::wait(stream, *task_events_[other], 0);
       trace_.begin(id, instances_[lane]);
-      perform(instances_[lane], *workload_, *schedule_, task);
+      perform(id);
       trace_.end(id, instances_[lane]);
       if (task_events_[id] != nullptr) Api::record(*task_events_[id], stream);
     } catch (const std::exception& error) {
@@ -185,8 +184,6 @@ class StreamLanes final : public Lanes {
   Graphs<Api> graphs_;
   const typename Graphs<Api>::Graph* graph_ = nullptr;  ///< of the bound schedule
   StreamTrace<Api> trace_;
-  const schedule::Schedule* schedule_ = nullptr;
-  const workload::Workload* workload_ = nullptr;
 };
 
 }  // namespace overlap::lanes

@@ -5,6 +5,5 @@
 #include "lanes/cupti.cpp"
 #include "lanes/fenced_lanes.cpp"
 #include "lanes/lanes.cpp"
-#include "lanes/perform.cpp"
 #include "measure/platform_gpu.cpp"
 #include "measure/platform_hip.cpp"
