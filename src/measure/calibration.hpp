@@ -33,7 +33,6 @@ deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind = deck::Worklo
 
 /// The workload of a deck with device arrays for all data. Inputs are generated on the host;
 /// nothing is copied.
-workload::Workload resident_workload(const deck::Deck& deck,
-                                     workload::SpaceId space = workload::default_space);
+workload::Workload resident_workload(const deck::Deck& deck);
 
 }  // namespace overlap::measure

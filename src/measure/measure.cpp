@@ -255,7 +255,7 @@ std::optional<experiment::Variable> max_connections() {
   return set;
 }
 
-void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
+void reset(const workload::Space& instance, const workload::Workload& workload,
            std::uint32_t repetition) {
   workload.generate(repetition);
   const bool managed =
@@ -287,7 +287,7 @@ void page_lock(workload::Workload& workload, bool mapped) {
 }
 
 void require_host_kind(const schedule::Schedule& schedule, const workload::Workload& workload) {
-  if (workload::on_host(workload.space)) return;  // page locking has no effect on a host
+  if (workload::is_host) return;  // page locking has no effect on a host
   const bool pinned = deck::page_locked(schedule.host_memory);
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
     if (page_locked(workload.host[i].data()).value_or(pinned) == pinned) continue;

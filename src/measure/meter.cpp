@@ -42,7 +42,7 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
 }
 
 void HandSchedule::cover(Stage stage, int lane) {
-  const std::size_t bytes = workload::on_host(workload_.space) ? 2 << 20 : 16 << 20;
+  const std::size_t bytes = workload::is_host ? 2 << 20 : 16 << 20;
   add(stage, std::max<std::int64_t>(1, device_units(bytes)), lane);
   next_ = std::min(next_, host_units() / 2);
 }

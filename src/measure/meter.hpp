@@ -53,7 +53,7 @@ double median(const Samples& samples, Value value = {}) {
 inline void wake(Executor& executor, const schedule::Schedule& schedule,
                  const workload::Workload& workload) {
   constexpr double wake_s = 0.1;
-  if (workload::on_host(workload.space)) return;
+  if (workload::is_host) return;
   for (double busy_s = 0; busy_s < wake_s;) {
     base::check_interrupt();
     busy_s += executor.run(schedule, workload).complete_s;

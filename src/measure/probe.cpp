@@ -49,7 +49,6 @@ void require_machine(const deck::Require& require, const Session& session, const
   if (require == deck::Require()) return;
   if (!on_gpu()) {
     throw workload::no_gpu(
-        workload::default_space,
         fmt::format("{} needs a GPU", fmt::join(experiment::required(require), ", ")));
   }
   hooks.show("checking what the deck requires");
@@ -88,7 +87,7 @@ struct Probe {
     return std::move(facts);
   }
 
-  static int cores() { return lanes::max_concurrent_lanes(workload::default_space); }
+  static int cores() { return lanes::max_concurrent_lanes(); }
   void note(const std::string& name, const std::string& text) {
     facts.notes.emplace_back(name, text);
   }
@@ -124,7 +123,7 @@ struct Probe {
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     hooks.call([] {});  // memory that one rank has taken must not count against the others
     if (on_gpu()) note("wake-up", "the device is busy for 0.1 s before the warm-up");
-    workload = workload::make(workload::default_space, deck, draft.costs, arrays, facts.repeats);
+    workload = workload::make(deck, draft.costs, arrays, facts.repeats);
     if (!workload.kernel.empty()) note("kernel", workload.kernel);
     if (!workload.blas.empty()) note("BLAS", workload.blas);
     bench.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
@@ -194,11 +193,11 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
 experiment::Facts probe(const deck::Deck& deck, Session& session, Bench& bench,
                         const Hooks& hooks) {
   return session.use([&] {
-    lanes::require_not_lost(workload::default_space, "probe");  // or freeing would abort
+    lanes::wait_for(workload::Space(), "probe");  // or freeing would abort
     bench = Bench();
     require_machine(deck.require, session, hooks);
     workload::require_available(deck);
-    lanes::require_options(workload::default_space, deck);
+    lanes::require_options(deck);
     return Probe{deck, session, bench, hooks}.run();
   });
 }

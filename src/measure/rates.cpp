@@ -92,7 +92,7 @@ RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
   add(&Rates::h2d_s, {{Stage::h2d, 1}});
   add(&Rates::kernel_s, {{Stage::kernel, 1}});
   add(&Rates::d2h_s, {{Stage::d2h, 1}});
-  if (workload::on_host(workload.space)) return;
+  if (workload::is_host) return;
   // A kernel that fills the device starts as the last blocks of its predecessor leave room.
   const bool by_size = std::ranges::none_of(schedule_.tasks, [](const schedule::Task& task) {
     return schedule::is_kernel(task.stage) && task.duration_s > 0;
@@ -114,7 +114,7 @@ model::Rates RateMeter::sample(std::span<const model::Rate> which) {
     row.tasks.add_sample(executor_, workload_);
     rates.*row.rate = std::fmin(rates.*row.rate, row.tasks.last_s() / row.times);
   }
-  if (workload::on_host(workload_.space) || !all(which)) return rates;
+  if (workload::is_host || !all(which)) return rates;
   if (copy_count_ == 0) {
     // So many kernels that they last slightly longer than the copies, unless that takes many.
     constexpr double most_ratio = 64;
@@ -134,7 +134,7 @@ model::Rates RateMeter::sample(std::span<const model::Rate> which) {
 
 model::Rates RateMeter::rates(const std::vector<model::Rates>& samples) const {
   model::Rates rates = model::median(samples);
-  if (workload::on_host(workload_.space)) return rates;
+  if (workload::is_host) return rates;
   rates.both_s =
       std::clamp(rates.both_s, std::max(rates.h2d_s, rates.d2h_s), rates.h2d_s + rates.d2h_s);
   if (copy_count_ > 0) {
@@ -157,7 +157,7 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
     }
     auto& index = meter_index_.emplace_back();
     if (schedule.transfer != deck::Transfer::staged) continue;
-    // Host work, disturbances and fences change no rates.
+    // Host work and disturbances change no rates.
     const auto device_tasks = std::ranges::count_if(
         schedule.tasks, [](const schedule::Task& task) { return !schedule::on_host(task.stage); });
     const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, device_tasks,
@@ -214,13 +214,13 @@ void RatesOfRuns::store(std::vector<experiment::Run>& runs, bool by_round) const
   }
 }
 
-timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload::SpaceId space) {
+timeline::Engines engines_of(const base::DeviceInfo& device, int lanes) {
   timeline::Engines engines;
   engines.copy_engines = std::clamp(device.copy_engines.value_or(2), 1, 2);
-  if (workload::on_host(space)) {
-    engines.workers = lanes::max_concurrent_lanes(space);
+  if (workload::is_host) {
+    engines.workers = lanes::max_concurrent_lanes();
     // Lanes of a threaded back end divide its threads.
-    if (workload::concurrency(space) > 1) engines.workers = std::min(engines.workers, lanes);
+    if (workload::Space().concurrency() > 1) engines.workers = std::min(engines.workers, lanes);
   }
   return engines;
 }

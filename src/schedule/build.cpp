@@ -144,9 +144,6 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
   issue(builder, listed ? Order::custom : order);
   number_lanes(builder.schedule);
   if (!listed) add_dependencies(builder.schedule);
-  if (layout.mechanism == deck::Mechanism::portable && builder.schedule.threads == 1) {
-    return fenced(builder.schedule);
-  }
   return std::move(builder.schedule);
 }
 

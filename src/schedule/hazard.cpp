@@ -100,7 +100,7 @@ class Checker {
     for (const TaskId other : t.after) {
       if (other >= id) return fmt::format("waits for task {}, which is issued later", other);
     }
-    if (schedule_.threads > 1 && (t.blocking || (waits_for_lanes(t.stage) && !t.after.empty()))) {
+    if (schedule_.threads > 1 && (t.blocking || (t.stage == Stage::host && !t.after.empty()))) {
       return "orders tasks by a wait of the host, but several threads issue";
     }
     if (!std::ranges::all_of(t.operands, [&](const auto& operand) { return fits(operand); })) {
@@ -151,7 +151,7 @@ class Checker {
   /// Advances the clock of the lane of a task to its execution.
   void advance(TaskId id) {
     if (on_host(task(id).stage)) {
-      if (!waits_for_lanes(task(id).stage)) return;
+      if (task(id).stage != Stage::host) return;
       for (const TaskId other : task(id).after) merge(host_clock_, lane_clocks_[lane(other)]);
       return;
     }

@@ -82,12 +82,7 @@ constexpr bool is_kernel(Stage stage) {
 /// task is not part of a lane: the lane of a query is the one that it queries, that of host work is
 /// meaningless.
 constexpr bool on_host(Stage stage) {
-  return stage == Stage::host || stage == Stage::query || stage == Stage::disturbance ||
-         stage == Stage::fence;
-}
-/// Whether the host thread first waits for the lanes of all tasks in `after`.
-constexpr bool waits_for_lanes(Stage stage) {
-  return stage == Stage::host || stage == Stage::fence;
+  return stage == Stage::host || stage == Stage::query || stage == Stage::disturbance;
 }
 
 using TaskId = std::uint32_t;  ///< index into Schedule::tasks: position in the issue order
@@ -136,7 +131,7 @@ struct Task {
   int number = 0;         ///< custom: index in the list of the deck
   deck::Disturbance call = deck::Disturbance::synchronize;  ///< operation of a disturbance
   bool blocking = false;  ///< the host waits for completion before it issues the next task
-  /// Tasks of other lanes that must be complete before it starts; host work and fences wait for all
+  /// Tasks of other lanes that must be complete before it starts; host work waits for all
   /// tasks issued to those lanes.
   std::vector<TaskId> after;
   std::vector<Operand> operands = {};  ///< copies: one; kernels: one per array of the operation
@@ -186,8 +181,7 @@ struct Schedule {
 };
 
 /// The host thread that issues a task. Each issues its tasks in the order of the schedule, and a
-/// task only after those in `after`. With several threads the schedule has no blocking tasks and no
-/// fences; FencedLanes waits when it issues.
+/// task only after those in `after`. With several threads the schedule has no blocking tasks.
 inline int thread_of(const Schedule& schedule, const Task& task) {
   return task.lane % schedule.threads;
 }

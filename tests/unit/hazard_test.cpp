@@ -57,36 +57,6 @@ TEST(Hazard, EveryMissingWaitIsFound) {
   EXPECT_GT(tried, 100);
 }
 
-TEST(Hazard, EveryMissingFenceIsFound) {
-  int tried = 0;
-  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline,
-                          WorkloadKind::dgemm}) {
-    for (const Order order : deck::orders_of(kind)) {
-      for (const int slots : {0, 2, 3}) {
-        if (kind == WorkloadKind::dgemm && slots > 0) continue;  // its slots are not chunks
-        SCOPED_TRACE(fmt::format("{} {} {}", to_string(kind), to_string(order), slots));
-        deck::Deck deck = small_deck(kind, 1200, 6);
-        if (kind == WorkloadKind::dgemm) deck.chunks.count = 1;
-        deck.issue.mechanism = deck::Mechanism::portable;
-        const Schedule right = small_schedule(deck, order, 4, slots);
-        EXPECT_TRUE(find_hazards(right).empty());
-        for (TaskId id = 0; id < right.tasks.size(); ++id) {
-          const Task& task = right.tasks[id];
-          EXPECT_TRUE(task.after.empty() || waits_for_lanes(task.stage)) << id;
-          if (task.stage != Stage::fence) continue;
-          for (const TaskId other : task.after) {
-            Schedule wrong = right;
-            std::erase(wrong.tasks[id].after, other);
-            EXPECT_FALSE(find_hazards(wrong).empty()) << id << " after " << other;
-            ++tried;
-          }
-        }
-      }
-    }
-  }
-  EXPECT_GT(tried, 100);
-}
-
 TEST(Hazard, CopyIntoASlotThatIsStillReadIsWar) {
   Schedule s = increment(Order::depth_first, 3, 3, 2);
   ASSERT_EQ(s.tasks[6].after.size(), 1U);

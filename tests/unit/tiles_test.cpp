@@ -285,7 +285,7 @@ TEST(TileSchedule, ProductsFindTheirMatricesOnBothSides) {
   EXPECT_THAT(places, ElementsAre(0, 8U * 100 * 30, 8U * 100 * 100));
   // Tasks without data have none.
   const int last = chunk_of(s, 250 * 350 - 1);
-  s.tasks.insert(s.tasks.begin(), {.stage = Stage::fence});
+  s.tasks.insert(s.tasks.begin(), {.stage = Stage::query});
   EXPECT_EQ(product(s, s.tasks[0]), std::nullopt);
   EXPECT_EQ(chunk_of(s, 250 * 350 - 1), last);
 }
