@@ -37,24 +37,33 @@ std::map<std::string, std::string> hashes_of(const Inputs& inputs, std::size_t d
   return hashes;
 }
 
-/// What the points of a sweep share with those that it resumes: name, value.
-std::vector<std::pair<const char*, describe::Json>> shared(const results::Result& result) {
-  const base::HostInfo& host = result.machine.host;
-  return {{"build of miniapp", describe::write(result.machine.build)},
-          {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
-          {"deck or --set option", result.deck.resolved},
-          {"reference or device file", result.inputs}};
-}
+using Shared = decltype(Study::shared);
 
-/// Name and identity of the device.
-std::string device_of(const base::Machine& machine) {
-  return machine.device ? machine.device->name + " " + machine.device->id() : machine.host.cpu;
+/// What the points of a sweep share: what is known before the device is, or the rest.
+Shared shared(const results::Result& result, bool with_device) {
+  const auto& [build, host, device, job, placement] = result.machine;
+  if (with_device) {
+    return {{"device", device ? device->name + " " + device->id() : host.cpu},
+            {"reference or device file", result.inputs}};
+  }
+  return {{"build of miniapp", describe::write(build)},
+          {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
+          {"deck or --set option", result.deck.resolved}};
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& found) {
   throw base::Error(ExitCode::usage,
                     fmt::format("{}: found {}, or another name for the result file",
                                 base::one_line(path), found));
+}
+
+/// Throws base::Error{usage} where finished points in a file do not share it.
+void require_same(const std::string& path, const Shared& before, const Shared& now) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i].second == now[i].second) continue;
+    refuse(path,
+           fmt::format("points of another {}; allowed: --resume with the same", before[i].first));
+  }
 }
 
 /// The sweep in a result file; empty: there is no file. Throws base::Error for anything else.
@@ -94,14 +103,9 @@ std::string resume_hint(const Study& study) {
                      study.points.size(), study.file);
 }
 
-/// Says what --resume took over. Throws base::Error{usage} if another device measured it.
+/// Says what --resume took over. Throws as require_same().
 void begin_resumed(const Study& study, const Machinery& machinery, Terminal& terminal) {
-  const std::string device = device_of(study.result.machine);
-  if (study.device && *study.device != device && !machinery.unusable) {
-    refuse(study.file, fmt::format("points of the device {}, here it is {}; allowed: --resume on "
-                                   "that device",
-                                   *study.device, device));
-  }
+  if (!machinery.unusable) require_same(study.file, study.shared, shared(study.result, true));
   const auto finished = count_finished(study.result);
   if (finished == 0) {
     terminal.note(study.file + ": no finished points; starting from scratch");
@@ -136,7 +140,7 @@ void save(const Options& options, const std::vector<Study>& studies, std::size_t
   }
 }
 
-/// Measures or predicts the points of one deck: probe, plan, measure, judge.
+/// Measures or predicts the points of one deck: probe, plan, predict, measure, judge.
 struct Runner {
   const Inputs& inputs;
   Machinery& machinery;
@@ -159,6 +163,17 @@ results::Point Runner::predict_point(const Study& study, const deck::Point& poin
   return experiment::judge(std::move(predictions), {});
 }
 
+/// Adds the predictions of a device to a plan, or the reason why it has none.
+void add_predictions(experiment::Plan& plan, const model::Device& device) {
+  const std::string reason = experiment::unpredictable(plan.deck, device);
+  if (reason.empty()) {
+    experiment::predict(plan, device);
+    plan.notes.emplace_back("predicted by", device.name);
+  } else {
+    plan.notes.emplace_back("not predicted", reason);
+  }
+}
+
 /// In a fleet a point is a phase: together reuses the plan of alone and is compared with its
 /// outcome.
 results::Point Runner::measure_point(const Study& study, const deck::Point& point,
@@ -167,9 +182,8 @@ results::Point Runner::measure_point(const Study& study, const deck::Point& poin
   const std::vector<results::Run>& alone = study.result.points.front().runs;
   const bool reuses_plan = point.phase == deck::Phase::together && !alone.empty() && plan;
   if (!reuses_plan) {
-    const model::Device* const device = inputs.device ? &*inputs.device : nullptr;
-    plan = experiment::plan(point,
-                            measure::probe(point.deck, device, session, machinery.bench, hooks));
+    plan = experiment::plan(point, measure::probe(point.deck, session, machinery.bench, hooks));
+    if (inputs.device) add_predictions(*plan, *inputs.device);
   }
   plan->phase = point.phase;
   if (!study.result.sweeps() && !reuses_plan) {
@@ -302,16 +316,12 @@ void take_over(const std::string& path, bool resume, Study& study) {
            fmt::format("{} of {} points of an unfinished sweep; allowed: --resume to continue",
                        finished, earlier->points.size()));
   }
-  const auto now = shared(study.result), before = shared(*earlier);
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    if (now[i] == before[i] || finished == 0) continue;
-    refuse(path,
-           fmt::format("points of another {}; allowed: --resume with the same", now[i].first));
-  }
-  for (std::size_t i = 0; i < study.points.size(); ++i) {
-    if (i >= earlier->points.size() || !earlier->points[i].is_finished()) continue;
-    results::put(study.result, i, std::move(earlier->points[i]));
-    study.device = device_of(earlier->machine);
+  if (finished == 0) return;
+  require_same(path, shared(*earlier, false), shared(study.result, false));
+  study.shared = shared(*earlier, true);
+  for (std::size_t i = 0; i < std::min(study.points.size(), earlier->points.size()); ++i) {
+    results::Point& point = earlier->points[i];
+    if (point.is_finished()) results::put(study.result, i, std::move(point));
   }
 }
 

@@ -41,8 +41,10 @@ struct Study {
   std::vector<deck::Point> points;
   results::Result result;
   std::string file = {};  ///< of a sweep: the result file that keeps its points; empty: none
-  std::optional<std::string> device = {};  ///< of the points that --resume took over
-  bool ended = false;                      ///< whether nothing will be added to the result
+  /// What the points that --resume took over share, as far as it is known with the device: name,
+  /// value; empty: none were.
+  std::vector<std::pair<const char*, describe::Json>> shared = {};
+  bool ended = false;  ///< whether nothing will be added to the result
 };
 
 /// The studies of the decks, of which nothing ran yet.
@@ -54,7 +56,7 @@ report::Results results_of(const std::vector<Study>& studies, std::optional<std:
 
 /// Looks for an earlier sweep in a result file that is about to be written. With `resume`, its
 /// finished points become those of the study. Throws base::Error{usage} if it has some but is to be
-/// overwritten, or if they are of another program, host, deck, reference or device file.
+/// overwritten, or if they are of another program, host or deck.
 void take_over(const std::string& path, bool resume, Study& study);
 
 /// The time as in result files.

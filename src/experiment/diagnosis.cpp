@@ -379,16 +379,6 @@ Found unsteady(const Evidence& evidence) {
                {{"width", width}});
 }
 
-/// The interval of a prediction covers the spread of the figures behind it.
-Found uncertain(const Evidence& evidence) {
-  const auto uncertainty = results::uncertainty(evidence.run);
-  if (!uncertainty || *uncertainty <= most_uncertain) return {};
-  return found(fmt::format("uncertain prediction (±{:.0f} %): the figures behind it varied while "
-                           "they were measured; measure again on a quiet machine",
-                           100 * *uncertainty),
-               {{"uncertainty", *uncertainty}});
-}
-
 /// Makes the bounds, and every criterion on them, doubtful. Kernels that share the device, or find
 /// their data in a cache, may be faster than alone.
 Found below_bound(const Evidence& evidence) {
@@ -458,7 +448,6 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"link_varies", When::any_run, link_varies},
     {"drifting", When::any_run, drifting},
     {"unsteady", When::any_run, unsteady},
-    {"uncertain", When::any_run, uncertain},
 });
 
 constexpr auto cause_names = [] {

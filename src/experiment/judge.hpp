@@ -56,9 +56,8 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
 /// bound of each.
 void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines);
 
-/// What a point found: adds bounds, findings, metrics and checks, and predicts the runs again with
-/// the host costs measured between them. Without samples the runs are predictions. `alone`: in
-/// phase together, the runs alone, with which they are compared.
+/// What a point found: adds bounds, findings, metrics and checks. Without samples the runs are
+/// predictions. `alone`: in phase together, the runs alone, with which they are compared.
 results::Point judge(Plan plan, Samples samples, References references = {},
                      const std::vector<results::Run>& alone = {});
 

@@ -12,9 +12,7 @@ namespace {
 /// An instance with all threads, or with one if lanes use the others.
 template <class Space>
 Space make_instance() {
-  if constexpr (std::is_constructible_v<Space, int>) {  // OpenMP
-    if (workload::on_host(workload::default_space)) return Space(1);
-  }
+  if constexpr (workload::is_host && workload::is_open_mp<Space>) return Space(1);
   return Space();
 }
 

@@ -146,9 +146,7 @@ struct Run {
   std::vector<double> samples_s;
   std::vector<SoakBin> soak_bins;      ///< of a soak
   std::optional<base::Summary> issue;  ///< until all was issued, waits for blocking tasks included
-  /// Host time to issue a chunk of two copies and a kernel, derived from the calls of this run.
-  std::optional<base::Summary> chunk_issue_s;
-  std::int64_t polls = 0;  ///< total number of queries of lanes by the waiting host
+  std::int64_t polls = 0;              ///< total number of queries of lanes by the waiting host
   std::optional<GraphCosts> graph;
   std::optional<Product> product;
   /// By metric of runs; empty: it does not apply, or was not measured. See evaluate().
@@ -157,7 +155,7 @@ struct Run {
   std::optional<model::Bounds> bounds;
   /// bound_s at each sample, where a criterion judges a bound; empty: once for all.
   std::vector<double> bound_samples_s;
-  std::optional<double> predicted_s, predicted_lo_s, predicted_hi_s;
+  std::optional<double> predicted_s;
   bool verified = false;
   std::optional<WrongData> wrong;  ///< empty: correct data
   std::optional<Trace> trace;

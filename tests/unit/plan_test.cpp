@@ -173,7 +173,8 @@ TEST(HostShare, FollowsFromTheRateInADeviceFile) {
   device.host.flops_per_s = 0;
   EXPECT_EQ(host_share(device, "12.5%"), "none instead of 12.5 %: the host's rate is not known");
   EXPECT_EQ(host_share(device, "auto"), "none: the host's rate is not known");
-  EXPECT_EQ(host_share(model::load_device("host"), "auto"), "none: the device is the host itself");
+  EXPECT_EQ(host_share(model::load_device("host"), "auto"),
+            "none: workload.host_share is not given");
 }
 
 TEST(Facts, CopiesByDurationMoveWhatTheCoresOfTheirLaneCan) {
@@ -194,7 +195,7 @@ TEST(Facts, CopiesByDurationMoveWhatTheCoresOfTheirLaneCan) {
   EXPECT_EQ(facts(1).workload.tasks[0].bytes, 4 * 4096000);
   EXPECT_EQ(facts(2).workload.tasks[0].bytes, 2 * 4096000);
   EXPECT_THAT(facts(1).notes,
-              ElementsAre(Pair("copy rates", "to the device 4.096 GB/s, back 2.000 GB/s")));
+              ElementsAre(Pair("copy rates", "to the device 16.38 GB/s, back 8.000 GB/s")));
   device.unit_s = 1e-3;  // a teaching device has no rates
   EXPECT_EQ(facts(1).workload.tasks[0].bytes, 0);
   EXPECT_THAT(facts(1).notes, IsEmpty());
@@ -218,6 +219,26 @@ TEST(Predictions, DataThatExceedTheMemoryGoOutOfCore) {
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::precondition);
     EXPECT_THAT(error.what(), HasSubstr("(--predict h200)"));
+  }
+}
+
+TEST(Predictions, NeedARateAndMemoryThatTheModelKnows) {
+  const model::Device device = model::load_device("c1060");
+  const auto reason = [&](const std::string& text) {
+    const DeckFile file(text);
+    return unpredictable(deck::load_points(file.path()).front().deck, device);
+  };
+  EXPECT_EQ(reason("workload: {kind: increment}\n"), "");
+  EXPECT_EQ(reason("workload: {kind: rowsum}\n"), "no rate for the kernel rowsum/int32");
+  EXPECT_THAT(reason("workload: {kind: increment}\nmemory: {host: managed}\n"),
+              HasSubstr("managed memory: "));
+  const DeckFile managed("workload: {kind: increment}\nmemory: {host: managed}\n");
+  try {
+    predictions(deck::load_points(managed.path()).front(), {device});
+    FAIL() << "managed memory is predicted";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::usage);
+    EXPECT_THAT(error.what(), HasSubstr(":2:16: memory.host: found managed with --predict; "));
   }
 }
 
