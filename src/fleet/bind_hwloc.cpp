@@ -32,32 +32,33 @@ Topology load_topology() {
 
 }  // namespace
 
-Binding bind(const std::optional<std::string>& pci, int part, int parts) {
+std::string bind(base::Placement& place, const std::optional<std::string>& pci, int part,
+                 int parts) {
   const Topology owner = load_topology();
   const hwloc_topology_t topology = owner.get();
-  if (topology == nullptr) return {.note = "hwloc cannot read the machine"};
+  if (topology == nullptr) return "hwloc cannot read the machine";
   hwloc_obj_t near = hwloc_get_root_obj(topology);
   if (pci) {
     const hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology, pci->c_str());
-    if (device == nullptr) return {.note = "hwloc does not know where the device is"};
+    if (device == nullptr) return "hwloc does not know where the device is";
     near = hwloc_get_non_io_ancestor_obj(topology, device);
   }
   const auto count = [&](hwloc_obj_type_t type) {
     return hwloc_get_nbobjs_by_type(topology, type);
   };
   const bool one_node = count(HWLOC_OBJ_NUMANODE) < 2;
-  if (pci && one_node && parts == 1) return {.note = "one NUMA node"};
+  if (pci && one_node && parts == 1) return "one NUMA node";
   const Bitmap set = bitmap();
   if (hwloc_get_cpubind(topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
     hwloc_bitmap_copy(set.get(), hwloc_topology_get_allowed_cpuset(topology));
   }
   hwloc_bitmap_and(set.get(), set.get(), near->cpuset);
-  Binding bound;
+  std::string note;
   // Linux binds memory per thread; threads created later inherit the binding.
   if (pci && !one_node) {
     const bool done = hwloc_set_membind(topology, near->nodeset, HWLOC_MEMBIND_BIND,
                                         HWLOC_MEMBIND_BYNODESET) == 0;
-    (done ? bound.memory : bound.note) =
+    (done ? place.memory : note) =
         done ? as_list(near->nodeset) : "the system refused to bind memory";
   }
   // Also counts cores of which the process may use only some hardware threads.
@@ -70,14 +71,12 @@ Binding bind(const std::optional<std::string>& pci, int part, int parts) {
     const hwloc_obj_t object = hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(core));
     hwloc_bitmap_or(share.get(), share.get(), object->cpuset);
   }
-  if (cores < parts) {
-    bound.note = "more ranks than cores" + std::string(pci ? " near the device" : "");
-  } else if (hwloc_set_cpubind(topology, share.get(), HWLOC_CPUBIND_PROCESS) == 0) {
-    bound.cpus = as_list(share.get());
-  } else {
-    bound.note = "the system refused to bind the threads";
+  if (cores < parts) return "more ranks than cores" + std::string(pci ? " near the device" : "");
+  if (hwloc_set_cpubind(topology, share.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+    return "the system refused to bind the threads";
   }
-  return bound;
+  place.cpus = as_list(share.get());
+  return note;
 }
 
 }  // namespace overlap::fleet

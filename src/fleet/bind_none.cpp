@@ -1,5 +1,5 @@
 #include "fleet/bind.hpp"
 
-overlap::fleet::Binding overlap::fleet::bind(const std::optional<std::string>&, int, int) {
-  return {.note = "this build has no hwloc"};
+std::string overlap::fleet::bind(base::Placement&, const std::optional<std::string>&, int, int) {
+  return "this build has no hwloc";
 }

@@ -111,7 +111,6 @@ void Member::introduce() {
 }
 
 void Member::choose_place(const std::vector<Rank>& ranks) {
-  Binding binding;
   const auto same_cores = [&](int rank) {
     return ranks[static_cast<std::size_t>(rank)].cpus ==
            ranks[static_cast<std::size_t>(this->rank())].cpus;
@@ -120,9 +119,6 @@ void Member::choose_place(const std::vector<Rank>& ranks) {
   // When the program was loaded, OpenMP counted the cores as if this rank owned all.
   if (sharing > 1) threads_ = std::max(1, base::usable_cpus() / sharing);
   crowded_ = !measure::on_gpu() && sharing > base::usable_cpus();
-  if (!measure::on_gpu()) {
-    for (const int rank : local_) devices_.push_back(fmt::format("rank {}", rank));
-  }
   if (measure::on_gpu()) {
     const std::vector<Claim> claims = claim_devices(ranks);
     for (const Claim& claim : claims) devices_.push_back(claim.device->id());
@@ -134,19 +130,19 @@ void Member::choose_place(const std::vector<Rank>& ranks) {
         if (other.rank == own_claim->rank) part = parts;
         parts += other.device->numa_node == own_claim->device->numa_node && same_cores(other.rank);
       }
-      binding = bind(own_claim->device->pci_bus_id, part, parts);
+      placement_.note = bind(placement_, own_claim->device->pci_bus_id, part, parts);
     }
-  } else if (local_.size() == 1) {
-    binding.note = "the only rank of its node";
-  } else if (sharing < placement_.local_ranks) {
-    binding.note = "bound by the launcher";
   } else {
-    binding = bind({}, placement_.local_rank, placement_.local_ranks);
+    for (const int rank : local_) devices_.push_back(fmt::format("rank {}", rank));
+    if (local_.size() == 1) {
+      placement_.note = "the only rank of its node";
+    } else if (sharing < placement_.local_ranks) {
+      placement_.note = "bound by the launcher";
+    } else {
+      placement_.note = bind(placement_, {}, placement_.local_rank, placement_.local_ranks);
+    }
   }
-  if (!binding.cpus.empty()) threads_ = base::usable_cpus();  // shares may be unequal
-  placement_.cpus = binding.cpus;
-  placement_.memory = binding.memory;
-  placement_.note = binding.note;
+  if (!placement_.cpus.empty()) threads_ = base::usable_cpus();  // shares may be unequal
 }
 
 /// The ranks of a node choose in order, each the first of its visible devices that is still free:
