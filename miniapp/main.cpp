@@ -316,6 +316,7 @@ int main(int argc, char** argv) {
     if (code == base::ExitCode::usage) machinery.files.restore();
     if (code != base::ExitCode::usage) terminal.failed(code);
     machinery.broken = true;
+    if (machinery.meetings) machinery.meetings->tell(machinery.meetings->peers, fleet::gone);
   }
   if (!terminal.flush()) {
     terminal.error("standard output: cannot write");

@@ -24,7 +24,8 @@ enum : Meeting {
   after_phases = begin_of(1 << 28),
   gathering,
   verdict,
-  ending
+  ending,
+  gone  ///< of a rank that an error ends
 };
 
 using Ranks = std::vector<int>;

@@ -65,8 +65,10 @@ std::string Member::name_of(int rank) const {
 }
 
 std::string Member::loss(int rank) const {
-  return fmt::format("{} is lost: no sign of life within {} s (fleet.deadline), the last one {}",
-                     name_of(rank), deadline_s_, meetings_.activity_of(rank));
+  return fmt::format(
+      "{} is lost: it ended early or gave no sign of life within {} s "
+      "(fleet.deadline); its last one came {}",
+      name_of(rank), deadline_s_, meetings_.activity_of(rank));
 }
 
 void Member::introduce() {

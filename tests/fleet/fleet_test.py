@@ -345,7 +345,8 @@ class Trouble(Case):
 
     def assert_names_lost(self, started, phase, rank):
         """While the others measure."""
-        lost = f"miniapp: error: rank {rank} on {HOST} is lost: no sign of life within {DEADLINE} s (fleet.deadline), the last one in phase {phase}\n"
+        lost = (f"miniapp: error: rank {rank} on {HOST} is lost: it ended early or gave no sign of life within {DEADLINE} s "
+                f"(fleet.deadline); its last one came in phase {phase}\n")
         started.wait_for(lost, lambda: lost in started.errors(), DEADLINE + 10)
 
     @others_live_on
