@@ -17,12 +17,6 @@ namespace overlap::experiment {
 
 using results::Notes;
 
-/// Tiles of a matrix product that `four_way` leaves to the host.
-struct HostShare {
-  int tiles = 0;
-  double flops_per_s = 0;  ///< host rate; 0: unknown
-};
-
 /// Facts about a device for planning: measured by measure::probe(), or from a device file.
 struct Facts {
   std::optional<model::Device> device;  ///< device of the model; empty: no predictions
@@ -32,7 +26,6 @@ struct Facts {
   deck::Workload workload;         ///< of the deck, with bytes for copies given by their duration
   std::int64_t repeats = 1;        ///< of the arithmetic
   std::optional<Balance> balance;  ///< measurement of a balanced intensity
-  std::optional<HostShare> host_share;
   Notes notes;
 };
 
@@ -42,11 +35,6 @@ Facts facts_of(const deck::Deck& deck);
 /// Facts from the deck and a device description. Throws base::Error{usage} if the device has no
 /// rate for the kernel of the deck.
 Facts facts_of(const deck::Deck& deck, const model::Device& device);
-
-/// Leaves tiles of a product to the host in `four_way`: the share that the deck asks for, or as
-/// many as are predicted to be fastest; none if the rate is unknown (0) or, unless the deck asks,
-/// if the device is the host itself. Precondition: the facts contain a device.
-void share_with_host(Facts& facts, const deck::Deck& deck, double flops_per_s, bool on_host);
 
 /// Sets the bytes of copies given by their duration to those that the device moves in that time.
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device);
@@ -69,8 +57,7 @@ struct Plan : deck::Point {
   Notes notes = {};
   std::vector<Case> cases = {};  ///< in the order of the deck; variants with disturbance or host
                                  ///< work directly after their order
-  std::int64_t host_work_pieces = 0;  ///< one per chunk of the layout, over all iterations
-  int lanes = 1;                      ///< lanes to create; cases may use fewer
+  int lanes = 1;                 ///< lanes to create; cases may use fewer
   std::optional<model::Device> current_device = {};  ///< its description; empty: unknown
 };
 

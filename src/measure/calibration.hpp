@@ -60,10 +60,6 @@ model::Kernel calibrate_products(const Meter& meter,
                                  const std::vector<schedule::Schedule>& schedules,
                                  int cores_per_lane);
 
-/// Rate of the host for tiles of a product, flop/s; measured on part of the columns of one tile,
-/// for about 30 ms.
-double host_flops_per_s(const workload::Workload& workload, schedule::Product tile);
-
 /// Lanes for a calibration: 16 on a GPU, at least one per core on a host.
 int calibration_lanes();
 

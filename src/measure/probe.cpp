@@ -100,11 +100,11 @@ struct Probe {
                        base::counted(cores(), "core")));
     }
     if (custom()) find_steps();
+    if (deck.host_work) calibrate_host_steps(workload);
     if (deck.workload.intensity.balance > 0) find_balance();
     workload.generate(0);
     if (draft.costs.tiling) {
       if (model == nullptr) find_product_rates();
-      if (deck.issue.has(deck::Order::four_way)) find_host_share();
     } else if (model == nullptr && !custom()) {
       find_kernel_rate();
     }
@@ -208,7 +208,7 @@ struct Probe {
   void find_product_rates() {
     // Kernels may also compute the tiles of the host.
     Facts all_on_device = facts;
-    all_on_device.host_share = experiment::HostShare();
+    all_on_device.workload.host_share = 0;
     const experiment::Draft full = experiment::draft(deck, all_on_device);
     if (full.lanes > draft.lanes) bench.executor.emplace(full.lanes, deck::Issue(), deck.memory);
     const int cores_per_lane = device().cores_per_lane(draft.lanes);
@@ -221,24 +221,6 @@ struct Probe {
     device().kernels[draft.costs.kernel].roofs = {
         calibrate_kernel(meter({.longest_kernel_s = 50e-3}),
                          kernel_sizes(draft.layout, device_units), draft.costs, cores_per_lane)};
-  }
-
-  /// Measures the host rate for tiles of a product.
-  void find_host_share() {
-    double flops_per_s = 0;
-    if (deck.workload.host_share || on_gpu()) {
-      schedule::Costs costs = draft.costs;
-      costs.host_tiles = static_cast<int>(costs.units);
-      const auto tiled =
-          schedule::build(costs, draft.layout, deck::Order::four_way, deck.issue.lanes);
-      const auto size = [&](const schedule::Task& task) {
-        const schedule::Product tile = *schedule::product(tiled, task);
-        return tile.m * tile.n;
-      };
-      const schedule::Task& largest = std::ranges::max(tiled.tasks, {}, size);  // none at an edge
-      flops_per_s = host_flops_per_s(workload, *schedule::product(tiled, largest));
-    }
-    share_with_host(facts, deck, flops_per_s, !on_gpu());
   }
 };
 

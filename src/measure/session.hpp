@@ -7,7 +7,6 @@
 
 #include "experiment/plan.hpp"
 #include "measure/calibration.hpp"
-#include "measure/host_worker.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 
@@ -50,7 +49,6 @@ struct Session {
 /// Buffers and lanes of one point.
 struct Bench {
   workload::Workload workload;
-  std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
   std::optional<Executor> meter;  ///< for rates
   /// With managed memory: the same with page-locked memory, for rates; empty: no memory.
@@ -61,10 +59,9 @@ struct Bench {
 model::Device calibrate(Session& session, const Hooks& hooks);
 
 /// Measures the facts for planning on the current device: rates for predictions (unless `model`
-/// provides them), a balanced intensity, the share of the host. Replaces the
-/// bench by that of this point, for measure(). Throws base::Error{precondition} if memory is short
-/// or the machine does not meet `require`, base::Error{skipped} for features that this program
-/// lacks.
+/// provides them) and a balanced intensity. Replaces the bench by that of this point, for
+/// measure(). Throws base::Error{precondition} if memory is short or the machine does not meet
+/// `require`, base::Error{skipped} for features that this program lacks.
 experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
                         Bench& bench, const Hooks& hooks);
 
