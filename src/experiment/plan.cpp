@@ -71,7 +71,6 @@ void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& devi
 Draft draft(const deck::Deck& deck, const Facts& facts) {
   Draft draft;
   draft.costs = schedule::costs(facts.workload, facts.repeats);
-  if (facts.device) draft.costs.host_flops_per_s = facts.device->host.flops_per_s;
   draft.layout = schedule::layout(deck, draft.costs, facts.free_bytes);
   for (const deck::Order order : deck.issue.orders) {
     draft.schedules.push_back(schedule::build(draft.costs, draft.layout, order, deck.issue.lanes));
@@ -120,8 +119,7 @@ Plan plan(const deck::Point& point, const Facts& facts) {
 }
 
 void predict(Case& planned, const model::Device& device, const std::function<void()>& step) {
-  const schedule::Schedule schedule =
-      planned.disturbance ? model::with_effects(planned.schedule, device) : planned.schedule;
+  const schedule::Schedule schedule = model::with_effects(planned.schedule, device);
   planned.prediction = model::predict(schedule, device, step);
   const auto expected = model::expected(schedule, device, step);
   planned.predicted_lo_s = expected ? std::optional(expected->lo_s) : std::nullopt;

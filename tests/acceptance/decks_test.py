@@ -292,8 +292,9 @@ class Decks(TestCase):
                 self.assertTrue(measured["verified"])
                 self.assertEqual(len(measured["samples_s"]), REPETITIONS)
                 self.assertGreater(min(measured["samples_s"]), 0)
-                self.assertGreater(measured["predicted_s"], 0)
-                self.assertEqual(len(measured["predicted_timeline"]), measured["tasks"])
+                if order != "four_way":  # whose host tiles have no rate
+                    self.assertGreater(measured["predicted_s"], 0)
+                    self.assertEqual(len(measured["predicted_timeline"]), measured["tasks"])
                 self.check_trace(measured)
                 self.check_bounds(measured)
                 time = measured["time_s"]
@@ -367,7 +368,8 @@ class Decks(TestCase):
         for measured in result["runs"]:
             first = len(expected)
             order, n = measured["order"], len(measured["samples_s"])
-            expected.append((order, "predicted_time", measured["predicted_s"], "s", 0))
+            if measured["predicted_s"] is not None:
+                expected.append((order, "predicted_time", measured["predicted_s"], "s", 0))
             expected.append((order, "time", measured["time_s"]["median"], "s", n))
             if measured["throughput"] is not None:
                 expected.append((order, "throughput", measured["throughput"], "GB/s", n))
