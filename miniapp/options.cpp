@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string_view>
@@ -183,24 +184,23 @@ struct Help : CLI::Formatter {
 
 /// Options that cannot stand together or need a deck.
 void relate(CLI::App& app) {
-  const auto exclude = [&](const char* option, const std::vector<std::string>& others) {
-    for (const std::string& other : others) app.get_option(option)->excludes(app.get_option(other));
+  const auto exclude = [&](const std::string& a, const std::string& b) {
+    app.get_option(a)->excludes(app.get_option(b));
   };
-  exclude("--predict",
-          {"--device", "--calibrate", "--dry-run", "--reference", "--resume", "--fleet"});
-  exclude("--device", {"--calibrate"});
-  exclude("--dry-run", {"--calibrate", "--resume", "--fleet"});
-  exclude("--resume", {"--calibrate", "--fleet"});
-  exclude("--fleet", {"--calibrate"});
-  std::vector<std::string> deck_options = {"--set", "--reference"};
-  for (const report::Writer& writer : report::writers) {
-    exclude("--dry-run", {std::string(writer.option)});
-    deck_options.emplace_back(writer.option);
+  const std::array modes = {"--predict", "--calibrate", "--dry-run", "--resume", "--fleet"};
+  for (std::size_t i = 1; i < modes.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) exclude(modes[k], modes[i]);
   }
-  for (const std::string& option : deck_options) app.get_option(option)->needs("DECK");
+  for (const char* const other : {"--predict", "--calibrate"}) exclude("--device", other);
+  exclude("--predict", "--reference");
+  for (const char* const option : {"--set", "--reference"}) app.get_option(option)->needs("DECK");
+  for (const report::Writer& writer : report::writers) {
+    exclude("--dry-run", std::string(writer.option));
+    app.get_option(std::string(writer.option))->needs("DECK");
+  }
   for (const char* const alone : {"--list", "--version"}) {
-    for (CLI::Option* const other : app.get_options()) {
-      if (other->get_name() != alone) app.get_option(alone)->excludes(other);
+    for (const CLI::Option* const other : app.get_options()) {
+      if (other->get_name() != alone) exclude(alone, other->get_name());
     }
   }
 }
