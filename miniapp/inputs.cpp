@@ -126,7 +126,9 @@ Inputs read_inputs(const Options& options) {
     require_no_phases(inputs);
   }
   read_references(options, inputs);
-  if (!options.device.empty()) inputs.device = model::load_device(options.device);
+  if (!options.device.empty() && options.device != no_device) {
+    inputs.device = model::load_device(options.device);
+  }
   inputs.predicted = model::load_devices(options.predict);
   for (const auto& points : inputs.decks) {
     for (const deck::Point& point : points) {

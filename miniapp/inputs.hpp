@@ -17,7 +17,7 @@ struct Inputs {
   std::vector<std::vector<deck::Point>> decks;  ///< points per deck
   std::vector<std::map<std::string, results::Reference>>
       references;                        ///< per deck, by name in criteria
-  std::optional<model::Device> device;   ///< of --device
+  std::optional<model::Device> device;   ///< predicts measured runs; empty: nothing does
   std::vector<model::Device> predicted;  ///< of --predict
 };
 

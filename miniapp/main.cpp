@@ -77,13 +77,17 @@ void find_place(Options& options, const Inputs& inputs, Machinery& machinery, Te
   machinery.unusable = member.unplaced();
 }
 
-/// Starts Kokkos, unless nothing will run. Throws base::Error{usage}; other errors of this machine
-/// are stored in `unusable` (without decks: thrown).
-void start(const Options& options, const Inputs& inputs, Machinery& machinery) {
+/// Starts Kokkos, unless nothing will run, and without --device chooses the shipped device that
+/// predicts. Throws base::Error{usage}; other errors of this machine are stored in `unusable`
+/// (without decks: thrown).
+void start(const Options& options, Inputs& inputs, Machinery& machinery) {
   if (!inputs.predicted.empty() || machinery.unusable) return;
   try {
     machinery.session.emplace(machinery.member ? machinery.member->kokkos_arguments(options.kokkos)
                                                : options.kokkos);
+    if (options.device.empty() && options.calibrate.empty()) {
+      inputs.device = model::shipped_device(measure::match_of(*machinery.session));
+    }
   } catch (const base::Error& error) {
     if (error.code() == base::ExitCode::usage || inputs.decks.empty()) throw;
     machinery.unusable = error;
@@ -106,16 +110,9 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
   try {
     model::Device device = measure::calibrate(*machinery.session, progress_hooks(terminal));
     device.path = path;
+    device.name = describe::name_of(path);
     report::write_file(path, model::to_yaml(device, calibration_note(machine_of(machinery))));
-    const std::string doubts =
-        device.doubtful.empty()
-            ? ""
-            : fmt::format("; {} in it {} doubtful: calibrate again on a quiet machine",
-                          base::counted(device.doubtful.size(), "figure"),
-                          device.doubtful.size() == 1 ? "is" : "are");
-    if (!report::is_stream(path)) {
-      terminal.show("wrote " + base::one_line(path) + doubts + "\n");
-    }
+    if (!report::is_stream(path)) terminal.show("wrote " + base::one_line(path) + "\n");
     inputs.device = std::move(device);
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);

@@ -239,13 +239,14 @@ Options parse_options(int argc, char** argv) {
       "Predict the decks' runs on a device instead of running them: a name from input/devices or a "
       "file; repeatable");
   add("--device", options.device, "DEVICE",
-      "Predict measured runs with this device: a name from input/devices or a file (default: the "
-      "device is measured first)");
+      "Predict measured runs with this device: a name from input/devices, a file, or none "
+      "(default: the name that was measured on the device and link at hand)");
   add("--reference", options.reference, "FILE",
       "Reference for criteria with `reference: given`: a name from input/references or a file");
-  with_output(app.add_option("--calibrate", options.calibrate,
-                             "Measure this device and write a device file, before any deck runs"),
-              "FILE", std::span(placeholders).subspan(1));
+  with_output(
+      app.add_option("--calibrate", options.calibrate,
+                     "Measure this device and write a device file, which predicts the decks"),
+      "FILE", std::span(placeholders).subspan(1));
   app.add_flag("--fleet", options.fleet,
                "Run under mpirun or srun with one rank per device: the devices of a node one at a "
                "time, then all together");

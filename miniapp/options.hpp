@@ -21,6 +21,8 @@ inline bool is_json(const Output& output) { return output.writer->option == "--j
 /// The subcommand: run decks, or process results of earlier runs.
 enum class Command { run, baseline, compare, merge, show };
 
+inline constexpr const char* no_device = "none";  ///< --device: no predictions
+
 /// The command line.
 struct Options {
   Command command = Command::run;
@@ -35,7 +37,7 @@ struct Options {
   std::vector<std::string> overrides;  ///< values of --set
   std::vector<Output> outputs;
   std::vector<std::string> predict;  ///< devices of --predict; nothing is executed
-  std::string device;                ///< device of the model in a real run; empty: measured
+  std::string device;                ///< predicts measured runs, or no_device; empty: as matches
   std::string reference;             ///< file of --reference; empty: none
   std::string calibrate;             ///< file of --calibrate; empty: none
   bool fleet = false;                ///< run all ranks of the launcher as a fleet

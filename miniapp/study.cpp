@@ -40,8 +40,8 @@ report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
        fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
       {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
       {"device", device ? device->name + " " + device->id() : host.cpu},
-      {"model", inputs.device ? with_hash(inputs.device->path, model::to_yaml(*inputs.device, ""))
-                              : "measured"},
+      {"model",
+       inputs.device ? with_hash(inputs.device->path, model::to_yaml(*inputs.device, "")) : "none"},
       {"references", fmt::format("{}", fmt::join(references, ", "))}};
 }
 
@@ -139,7 +139,7 @@ void save(const Options& options, const std::vector<Study>& studies, std::size_t
   }
 }
 
-/// Measures or predicts the points of one deck: probe, plan, measure, judge.
+/// Measures or predicts the points of one deck: probe, plan, predict, measure, judge.
 struct Runner {
   const Inputs& inputs;
   Machinery& machinery;
@@ -162,6 +162,17 @@ results::Part Runner::predict_point(const Study& study, const deck::Point& point
   return experiment::judge(std::move(predictions), {});
 }
 
+/// Adds the predictions of a device to a plan, or the reason why it has none.
+void add_predictions(experiment::Plan& plan, const model::Device& device) {
+  const std::string reason = experiment::unpredictable(plan.deck, device);
+  if (reason.empty()) {
+    experiment::predict(plan, device);
+    plan.notes.emplace_back("predicted by", device.name);
+  } else {
+    plan.notes.emplace_back("not predicted", reason);
+  }
+}
+
 /// In a fleet a point is a phase: together reuses the plan of alone and is compared with its
 /// outcome.
 results::Part Runner::measure_point(const Study& study, const deck::Point& point,
@@ -170,9 +181,8 @@ results::Part Runner::measure_point(const Study& study, const deck::Point& point
   const std::vector<results::Run>& alone = study.result.runs;
   const bool reuses_plan = point.phase == deck::Phase::together && !alone.empty() && plan;
   if (!reuses_plan) {
-    const model::Device* const device = inputs.device ? &*inputs.device : nullptr;
-    plan = experiment::plan(point,
-                            measure::probe(point.deck, device, session, machinery.bench, hooks));
+    plan = experiment::plan(point, measure::probe(point.deck, session, machinery.bench, hooks));
+    if (inputs.device) add_predictions(*plan, *inputs.device);
   }
   plan->phase = point.phase;
   if (!study.result.sweeps() && !reuses_plan) {

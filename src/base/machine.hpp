@@ -27,7 +27,6 @@ struct DeviceInfo {
   std::optional<bool> pageable_memory_access;     ///< kernels reach all host memory
   std::optional<std::int64_t> free_bytes;
   std::optional<std::int64_t> total_bytes;
-  std::optional<int> cache_bytes;  ///< L2
   std::optional<std::string> pci_bus_id;
   std::optional<int> pcie_gen;
   std::optional<int> pcie_gen_max;

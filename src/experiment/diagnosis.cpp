@@ -396,15 +396,6 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        if (width <= most_steady) return {};
        return Values{part("width", width)};
      }},
-    // The interval of a prediction covers the spread of the figures behind it.
-    {"uncertain", When::any_run,
-     "uncertain prediction (±{uncertainty}): the figures behind it varied while they were "
-     "measured; measure again on a quiet machine",
-     [](const Evidence& e) -> Found {
-       const auto uncertainty = results::uncertainty(e.run);
-       if (!uncertainty || *uncertainty <= most_uncertain) return {};
-       return Values{part("uncertainty", *uncertainty)};
-     }},
 });
 
 /// The finding of a row of the table.

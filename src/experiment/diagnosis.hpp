@@ -40,19 +40,15 @@ inline constexpr double least_drift = 0.01;
 /// Maximum width of the middle half of steady repetitions, relative to the median time.
 inline constexpr double most_steady = 0.15;
 
-/// Uncertainty of a prediction whose figures were measured without disturbance; model_error() is
-/// part of it.
-inline constexpr double most_uncertain = 0.2;
-
 /// Names of all causes, most likely first.
 std::span<const std::string_view> causes();
 
-/// Whether a cause is the measurement itself: noise, drift, doubtful rates or predictions.
+/// Whether a cause is the measurement itself: noise, drift, doubtful rates.
 bool is_noise(std::string_view cause);
 
 /// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
 /// runs in which overlap can save less than `least_potential`, have only few_cores, kernel_bound,
-/// busy_cores, below_bound, link_varies, drifting, unsteady and uncertain, the latter runs also
+/// busy_cores, below_bound, link_varies, drifting and unsteady, the latter runs also
 /// pageable_memory. The baseline and runs without rates have only those from busy_cores on. A pause
 /// is a finding of the last run.
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,

@@ -14,31 +14,6 @@
 namespace overlap::experiment {
 namespace {
 
-/// Predicts the runs with the host costs that were measured between them.
-void predict_again(std::vector<Run>& runs, const model::Device& device, Notes& notes) {
-  using base::format_seconds;
-  std::vector<double> measured;
-  for (Run& run : runs) {
-    if (!run.chunk_issue_s) continue;
-    const base::Summary& chunk_s = *run.chunk_issue_s;
-    model::Device updated = device;
-    updated.host = model::with_chunk_s(device.host, chunk_s.median);
-    constexpr int enough = 6;  // for an interval
-    if (updated.spread && chunk_s.n >= enough) {
-      updated.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
-    }
-    predict(run, updated, [] {});  // not to be interrupted: what was measured would be lost
-    measured.push_back(chunk_s.median);
-  }
-  if (measured.empty()) return;
-  const auto [least, most] = std::ranges::minmax(measured);
-  notes.emplace_back("issuing",
-                     fmt::format("{}{} of host time per chunk between the runs; {} {}",
-                                 least < most ? format_seconds(least) + " to " : "",
-                                 format_seconds(most), format_seconds(device.host.chunk_s()),
-                                 device.path.empty() ? "before them" : "in " + device.path));
-}
-
 /// A check with the limit from a reference; without one its reason says why.
 Check referenced(Check check, const deck::Criterion& criterion, const References& references) {
   const auto file = references.files.find(*criterion.reference);
@@ -227,7 +202,6 @@ Part judge(Plan plan, Samples samples, References references,
     if (run.ran()) run.stopped = samples.stopped;
   }
   if (alone != nullptr) set_alone(runs, *alone);
-  if (plan.current_device) predict_again(runs, *plan.current_device, part.notes);
   add_bounds(runs, samples.conditions.engines);
   for (const Run& run : runs) {
     for (Finding& finding : diagnose(run, runs, samples.conditions)) {

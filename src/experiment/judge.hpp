@@ -56,9 +56,8 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
 /// bound of each.
 void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines);
 
-/// Adds bounds, findings and checks, and predicts the runs again with the host costs measured
-/// between them. Without samples the runs are predictions. Phase together is compared with `alone`
-/// (its runs; null: none).
+/// Adds bounds, findings and checks. Without samples the runs are predictions. Phase together is
+/// compared with `alone` (its runs; null: none).
 Part judge(Plan plan, Samples samples, References references = {},
            const std::vector<results::Run>* alone = nullptr);
 

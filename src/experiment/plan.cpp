@@ -10,7 +10,6 @@
 #include "deck/words.hpp"
 #include "model/balance.hpp"
 #include "model/predict.hpp"
-#include "model/spread.hpp"
 #include "schedule/hazard.hpp"
 
 namespace overlap::experiment {
@@ -40,31 +39,30 @@ Facts facts_of(const deck::Deck& deck) {
 
 Facts facts_of(const deck::Deck& deck, const model::Device& device) {
   Facts facts = facts_of(deck);
-  facts.device = device;
   if (device.memory_bytes > 0) facts.free_bytes = device.memory_bytes;
   if (deck.workload.intensity.balance > 0) {
     facts.repeats = model::balanced_repeats(deck, device);
     facts.notes.emplace_back("intensity",
                              fmt::format("{} repeats, balanced by the model", facts.repeats));
   }
-  size_copies(facts, deck, device);
+  if (device.unit_s == 0 && schedule::has_timed_copies(deck.workload)) {
+    // Copies of a lane use all of its cores.
+    const double part = 1.0 / device.cores_per_lane(draft(deck, facts).lanes);
+    size_copies(facts, deck, model::slower(device.h2d.alone(deck.memory.host), part),
+                model::slower(device.d2h.alone(deck.memory.host), part));
+  }
   return facts;
 }
 
-void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device) {
-  if (device.unit_s > 0 || !schedule::has_timed_copies(deck.workload)) return;
-  const auto curve = [&](schedule::Stage stage) -> const model::Curve& {
-    return device.copies(stage).alone(deck.memory.host);
+void size_copies(Facts& facts, const deck::Deck& deck, const model::Curve& h2d,
+                 const model::Curve& d2h) {
+  const auto gigabytes = [](const model::Curve& curve) {
+    return base::format_number(1e-9 / curve.seconds_per_byte()) + " GB/s";
   };
-  const auto gigabytes = [&](schedule::Stage stage) {
-    return base::format_number(1e-9 / curve(stage).seconds_per_byte()) + " GB/s";
-  };
-  facts.notes.emplace_back("copy rates", "to the device " + gigabytes(schedule::Stage::h2d) +
-                                             ", back " + gigabytes(schedule::Stage::d2h));
-  // Copies of a lane use all of its cores.
-  const int cores = device.cores_per_lane(draft(deck, facts_of(deck)).lanes);
+  facts.notes.emplace_back("copy rates",
+                           "to the device " + gigabytes(h2d) + ", back " + gigabytes(d2h));
   facts.workload = schedule::size_copies(deck.workload, [&](schedule::Stage stage, double seconds) {
-    return curve(stage).bytes(seconds * cores);
+    return (stage == schedule::Stage::h2d ? h2d : d2h).bytes(seconds);
   });
 }
 
@@ -89,7 +87,6 @@ Plan plan(const deck::Point& point, const Facts& facts) {
     require_safe(deck, draft.schedules[i], deck.issue.orders[i]);
     Case planned;
     planned.order = deck.issue.orders[i];
-    planned.device = facts.device_name;
     schedule::Schedule schedule = draft.schedules[i];
     schedule.instances = plan.lanes;
     set_schedule(planned, std::move(schedule));
@@ -106,27 +103,28 @@ Plan plan(const deck::Point& point, const Facts& facts) {
       variant.host_work = true;
     }
   }
-  if (facts.is_current_device) plan.current_device = facts.device;
-  for (Case& planned : plan.cases) {
-    if (!facts.device) continue;
-    if (host_tiles(planned.schedule) > 0 && facts.device->host.flops_per_s == 0) {
-      plan.notes.emplace_back("not predicted", name(planned) + ": the device has no host.products");
-      continue;
-    }
-    predict(planned, *facts.device);
-  }
   return plan;
 }
 
-void predict(Case& planned, const model::Device& device, const std::function<void()>& step) {
-  const schedule::Schedule schedule = model::with_effects(planned.schedule, device);
-  planned.prediction = model::predict(schedule, device, step);
-  const auto expected = model::expected(schedule, device, step);
-  planned.predicted_lo_s = expected ? std::optional(expected->lo_s) : std::nullopt;
-  planned.predicted_hi_s = expected ? std::optional(expected->hi_s) : std::nullopt;
-  // Queries alone may take no time; speed-ups would be undefined.
-  const double complete_s = planned.prediction->complete_s;
-  planned.predicted_s = complete_s > 0 ? std::optional(complete_s) : std::nullopt;
+std::string unpredictable(const deck::Deck& deck, const model::Device& device) {
+  if (deck.memory.host == deck::HostMemory::managed) {
+    return "managed memory: the model does not know when its pages move";
+  }
+  const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const bool shares = costs.host_tiles > 0 && deck.issue.has(deck::Order::four_way);
+  if (shares && device.host.flops_per_s == 0) return "no host.products for the tiles of the host";
+  const bool timed = device.unit_s > 0 || deck.workload.kind == deck::WorkloadKind::custom;
+  if (timed || device.kernel(costs.kernel) != nullptr) return "";
+  return "no rate for the kernel " + costs.kernel;
+}
+
+void predict(Plan& plan, const model::Device& device) {
+  for (Case& planned : plan.cases) {
+    planned.prediction = model::predict(model::with_effects(planned.schedule, device), device);
+    // Queries alone may take no time; speed-ups would be undefined.
+    const double complete_s = planned.prediction->complete_s;
+    if (complete_s > 0) planned.predicted_s = complete_s;
+  }
 }
 
 /// Throws base::Error{usage} where all orders together have too many tasks. Lists of tasks and
@@ -172,23 +170,29 @@ void check(const deck::Point& point, const model::Device* device) {
 }
 
 /// The plan of a point for the device of a prediction, which errors about its memory name.
-static Plan predicted_plan(const deck::Point& point, const Facts& facts) {
+static Plan predicted_plan(const deck::Point& point, const model::Device& device) {
   try {
-    return plan(point, facts);
+    Facts facts = facts_of(point.deck, device);
+    for (auto& note : facts.notes) note.first += " on " + device.name;
+    Plan plan = experiment::plan(point, facts);
+    predict(plan, device);
+    for (Case& predicted : plan.cases) predicted.device = device.name;
+    return plan;
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::precondition) throw;
-    throw base::Error(error.code(),
-                      fmt::format("{} (--predict {})", error.what(), facts.device_name));
+    throw base::Error(error.code(), fmt::format("{} (--predict {})", error.what(), device.name));
   }
 }
 
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices) {
+  if (point.deck.memory.host == deck::HostMemory::managed) {
+    throw deck::error_at(point.deck, base::ExitCode::usage, "memory.host",
+                         "found managed with --predict; allowed: other memory, because the model "
+                         "does not know when managed pages move");
+  }
   Plan plan;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    Facts facts = facts_of(point.deck, devices[i]);
-    facts.device_name = devices[i].name;
-    for (auto& note : facts.notes) note.first += " on " + facts.device_name;
-    Plan next = predicted_plan(point, facts);
+    Plan next = predicted_plan(point, devices[i]);
     for (Case& predicted : next.cases) predicted.target = static_cast<int>(i);
     if (i == 0) {
       plan = std::move(next);

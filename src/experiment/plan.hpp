@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/interrupt.hpp"
 #include "deck/deck.hpp"
 #include "experiment/run.hpp"
 #include "model/device.hpp"
@@ -19,9 +17,6 @@ using results::Notes;
 
 /// Facts about a device for planning: measured by measure::probe(), or from a device file.
 struct Facts {
-  std::optional<model::Device> device;  ///< device of the model; empty: no predictions
-  bool is_current_device = false;       ///< whether that describes the current device
-  std::string device_name;              ///< shown with predictions for another device; else empty
   std::optional<std::int64_t> free_bytes;  ///< device memory for arrays; empty: unknown
   deck::Workload workload;         ///< of the deck, with bytes for copies given by their duration
   std::int64_t repeats = 1;        ///< of the arithmetic
@@ -36,8 +31,10 @@ Facts facts_of(const deck::Deck& deck);
 /// rate for the kernel of the deck.
 Facts facts_of(const deck::Deck& deck, const model::Device& device);
 
-/// Sets the bytes of copies given by their duration to those that the device moves in that time.
-void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device);
+/// Sets the bytes of copies given by their duration to those that a lane moves in that time, by the
+/// times of copies by size.
+void size_copies(Facts& facts, const deck::Deck& deck, const model::Curve& h2d,
+                 const model::Curve& d2h);
 
 /// Layout and schedules, before the hazard check and predictions.
 struct Draft {
@@ -58,22 +55,24 @@ struct Plan : deck::Point {
   std::vector<Case> cases = {};  ///< in the order of the deck; variants with disturbance or host
                                  ///< work directly after their order
   int lanes = 1;                 ///< lanes to create; cases may use fewer
-  std::optional<model::Device> current_device = {};  ///< its description; empty: unknown
 };
 
-/// Predicts a case. Throws as model::predict().
-void predict(Case& planned, const model::Device& device,
-             const std::function<void()>& step = base::check_interrupt);
-
-/// The cases of a deck, proved free of hazards, with predictions if the facts contain a device.
-/// Throws base::Error{usage} if a custom list has hazards, and as draft().
+/// The cases of a deck, proved free of hazards. Throws base::Error{usage} if a custom list has
+/// hazards, and as draft().
 Plan plan(const deck::Point& point, const Facts& facts);
+
+/// Why the model has no times of a deck on a device; empty: it has.
+std::string unpredictable(const deck::Deck& deck, const model::Device& device);
+
+/// Predicts the cases of a plan. Precondition: nothing is unpredictable().
+void predict(Plan& plan, const model::Device& device);
 
 /// Checks what can be checked without facts: throws errors that plan() would throw with any facts,
 /// and base::Error{usage} if `device` (null: none) has no rate for the kernel of the deck.
 void check(const deck::Point& point, const model::Device* device);
 
-/// One plan with the predictions for several devices.
+/// One plan with the predictions for several devices. Throws base::Error{usage} if a deck is
+/// unpredictable().
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices);
 
 }  // namespace overlap::experiment

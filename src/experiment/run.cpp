@@ -75,7 +75,7 @@ double product_flops(const schedule::Schedule& schedule) {
 int host_tiles(const schedule::Schedule& schedule) {
   return static_cast<int>(
       std::count_if(schedule.tasks.begin(), schedule.tasks.end(), [](const schedule::Task& task) {
-        return task.stage == schedule::Stage::host && task.uses.count > 0;
+        return task.stage == schedule::Stage::host && !task.operands.empty();
       }));
 }
 

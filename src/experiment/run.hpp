@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "model/spread.hpp"
 #include "results/metrics.hpp"
 #include "schedule/schedule.hpp"
 #include "timeline/timeline.hpp"

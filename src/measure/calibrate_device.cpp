@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "base/caches.hpp"
@@ -9,7 +8,6 @@
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
-#include "model/predict.hpp"
 #include "schedule/build.hpp"
 
 namespace overlap::measure {
@@ -111,102 +109,29 @@ void measure_slowing(const Meter& meter, int lanes, model::Device& device) {
   }
 }
 
-/// Number of FIFOs that the lanes share for a stage: with this many lanes blocked by a task that
-/// waits for another engine, a task in one more lane is delayed. 32 (Hyper-Q) if none is delayed.
-int count_connections(const Meter& meter, Stage stage, int lanes) {
-  const Stage blocking_stage = stage == Stage::kernel ? Stage::h2d : Stage::kernel;
-  const auto long_units = [&](Stage task_stage) {
-    return meter.plan.most_bytes / (task_stage == Stage::kernel ? 4 : 16);
-  };
-  const auto seconds = [&](int blocked, bool free) {
-    return meter.seconds([&](HandSchedule& hand) {
-      if (blocked > 0) {
-        const TaskId long_task = hand.add(blocking_stage, long_units(blocking_stage), 0);
-        hand.add(stage, tiny, 0);
-        for (int lane = 1; lane < blocked; ++lane) hand.add(stage, tiny, lane, {long_task});
-      }
-      if (free) hand.add(stage, long_units(stage), blocked);
-    });
-  };
-  const auto [shorter_s, longer_s] = std::minmax({seconds(1, false), seconds(0, true)});
-  for (int blocked = 1; blocked < lanes; ++blocked) {
-    if (seconds(blocked, true) > longer_s + shorter_s / 2) return blocked;
-  }
-  return 32;
-}
-
-/// Time per copy beyond its own, in a row of copies on several lanes, each before a kernel and a
-/// copy back that take little time.
-double handover_s(const Meter& meter, int lanes, const model::Device& device) {
-  constexpr std::int64_t units = 1024 * tiny;
-  const auto add = [&](HandSchedule& hand, int i) {
-    const int lane = i % std::min(lanes, 4);
-    hand.add(Stage::h2d, units, lane);
-    hand.add(Stage::kernel, tiny, lane);
-    hand.add(Stage::d2h, tiny, lane);
-  };
-  return std::max(0.0, meter.call_s(&Elapsed::complete_s, 16, 48, add) -
-                           device.h2d.pinned.seconds(4 * static_cast<double>(units)));
-}
-
 void measure_device(const Meter& meter, int lanes, model::Device& device) {
-  HandSchedule copy(meter.workload);
-  copy.add(Stage::h2d, meter.plan.most_bytes / 4, 0);
-  wake(meter.executor, copy.schedule(), meter.workload);
-  const auto curve = [&](Stage stage) {
-    return meter.curve([&](std::int64_t units) { return meter.slope(stage, units); });
-  };
-  device.h2d.pinned = curve(Stage::h2d);
-  device.d2h.pinned = curve(Stage::d2h);
+  meter.wake();
+  device.h2d.pinned = meter.curve(Stage::h2d);
+  device.d2h.pinned = meter.curve(Stage::d2h);
   measure_host_costs(meter, std::min(lanes, 4), device.host);
   measure_latencies(meter, device);
   measure_slowing(meter, lanes, device);
-  if (!on_gpu()) return;
-  device.connections = count_connections(meter, Stage::kernel, lanes);
-  device.copy_connections = count_connections(meter, Stage::h2d, lanes);
-  device.latency.handover_s = handover_s(meter, lanes, device);
-}
-
-/// Measures copies of pageable memory one by one, because the host takes part in them. On a GPU the
-/// data are flushed from the processor's caches first, as before runs: copies from the caches take
-/// half as long (Xeon with an H200). The time of pinned memory is a lower bound, since the
-/// subtracted host costs are noisy.
-void measure_pageable(const Meter& meter, model::Device& device) {
-  const auto curve = [&](Stage stage, const model::Curve& pinned) {
-    return meter.curve([&](std::int64_t units) {
-      const auto bytes = 4 * static_cast<std::size_t>(units);
-      Meter flushing = meter;
-      flushing.plan.step = [&] {
-        if (meter.plan.step) meter.plan.step();
-        if (on_gpu()) base::flush_caches(meter.workload.host[0].data(), bytes);
-      };
-      const double seconds =
-          flushing.seconds([&](HandSchedule& hand) { hand.add(stage, units, 0); });
-      return std::max(pinned.seconds(static_cast<double>(bytes)),
-                      seconds - device.host.copy_s - device.host.synchronize_s);
-    });
-  };
-  device.h2d.pageable = curve(Stage::h2d, device.h2d.pinned);
-  device.d2h.pageable = curve(Stage::d2h, device.d2h.pinned);
-  device.h2d.unblocked_bytes = on_gpu() ? 64 << 10 : 0;
 }
 
 }  // namespace
 
-std::string title_of(const base::DeviceInfo& info) {
-  return (on_gpu() ? info.name : "The host's workers") + ", measured";
-}
-
 model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan) {
-  model::Device device{.title = title_of(info)};
+  model::Device device{.title = (on_gpu() ? info.name : "The host's workers") + ", measured"};
   if (on_gpu()) {
     device.name = info.name;
     device.memory_bytes = info.array_bytes().value_or(0);
     device.concurrent_kernels = info.concurrent_kernels.value_or(true) ? 128 : 1;
-    device.cache_bytes = info.cache_bytes.value_or(0);
+    const auto connections = max_connections();
+    device.connections = connections ? static_cast<int>(connections->value) : 8;
+    device.copy_connections = std::min(4, device.connections);  // as on H100s and H200s
     device.copy_engines = engines_of(info, 1).copy_engines;
   } else {
-    const int threads = workload::concurrency(workload::default_space);
+    const int threads = workload::Space().concurrency();
     device.name = "host";
     device.queues = model::Queues::worker;
     device.lanes_divide = threads > 1;
@@ -217,73 +142,32 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
   const auto increment = resident_workload(deck);
   Executor executor(lanes);
   measure_device({executor, increment, plan}, lanes, device);
-  if (plan.pageable) {
-    deck.memory.host = deck::HostMemory::pageable;
-    const auto pageable = resident_workload(deck);
-    lanes::keep_if_lost([&] { measure_pageable({executor, pageable, plan}, device); }, increment);
-  }
+  deck.memory.host = deck::HostMemory::pageable;
+  const auto pageable = resident_workload(deck);
+  lanes::keep_if_lost(
+      [&] {
+        device.h2d.pageable = pageable_curve({executor, pageable, plan}, Stage::h2d, device);
+        device.d2h.pageable = pageable_curve({executor, pageable, plan}, Stage::d2h, device);
+      },
+      increment);
+  device.h2d.unblocked_bytes = on_gpu() ? 64 << 10 : 0;
   return device;
 }
 
-IssueMeter::IssueMeter(const schedule::Schedule& schedule, const model::Device& device)
-    : calls_(schedule::calls_only(schedule)) {
-  const double issued_s = calls_ ? model::predict(*calls_, device).issued_s : 0;
-  if (issued_s > 0) scale_ = device.host.chunk_s() / issued_s;
-}
-
-double IssueMeter::chunk_s(Executor& executor, const workload::Workload& workload) const {
-  return scale_ > 0 ? scale_ * executor.run(*calls_, workload).issued_s : 0;
-}
-
-std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {
-  std::set<std::size_t> sizes;
-  for (const schedule::Task& task : schedule.tasks) {
-    if (!schedule::is_copy(task.stage)) continue;
-    if (const auto lines = schedule::lines_apart(schedule, task)) sizes.insert(lines->line_bytes);
-  }
-  return sizes;
-}
-
-void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& plan,
-                     model::Device& device, workload::SpaceId space) {
-  std::set<std::int64_t> measured;
-  for (const std::size_t bytes : sizes) {
-    measured.insert(std::min<std::int64_t>(static_cast<std::int64_t>(bytes), 1 << 20));
-  }
-  if (measured.empty()) return;
-  Executor executor(1, {}, {}, space);
-  const auto filled = std::max<std::int64_t>(4096, std::llround(2 * device.cache_bytes));
-  const auto filling = resident_workload(plain_deck(filled), space);
-  HandSchedule fill(filling);
-  fill.add(Stage::kernel, filled / 4, 0);
-
-  std::vector<model::Curve::Point> up, down;
-  for (const std::int64_t bytes : measured) {
-    constexpr std::int64_t most_bytes = 64 << 20;
-    constexpr std::int64_t most_lines = 4096;
-    const std::int64_t lines = std::min(most_lines, most_bytes / bytes);
-    const std::int64_t distance = std::max<std::int64_t>(64 << 10, 4 * bytes);
-    require_host_memory(lines * distance);
-    deck::Deck deck = plain_deck(lines * bytes);
-    deck.workload.box = {.extent = {lines, 1, bytes / 4}, .array = {lines, 1, distance / 4}};
-    const auto box = resident_workload(deck, space);
-    for (auto [stage, points] : {std::pair{Stage::h2d, &up}, std::pair{Stage::d2h, &down}}) {
-      HandSchedule copy(box);
-      copy.add(stage, lines, 0);
-      const auto copy_after_fill = [&] {
-        executor.run(fill.schedule(), filling);
-        return executor.run(copy.schedule(), box).complete_s;
-      };
-      const auto samples =
-          sample({.warmup = 0, .samples = plan.repetitions, .step = plan.step},
-                 [&] { return lanes::keep_if_lost(copy_after_fill, filling, box); });
-      const double copy_s = median(samples) - device.host.copy_s - device.host.synchronize_s;
-      points->push_back(
-          {static_cast<double>(bytes), std::max(1e-9, copy_s / static_cast<double>(lines))});
-    }
-  }
-  device.h2d.lines = model::increasing(std::move(up));
-  device.d2h.lines = model::increasing(std::move(down));
+// Copies from the processor's caches take half as long (Xeon with an H200). The time of pinned
+// memory is a lower bound, since the subtracted costs are noisy.
+model::Curve pageable_curve(const Meter& meter, Stage stage, const model::Device& device) {
+  return meter.curve([&](std::int64_t units) {
+    const auto bytes = 4 * static_cast<std::size_t>(units);
+    Meter flushing = meter;
+    flushing.plan.step = [&] {
+      if (meter.plan.step) meter.plan.step();
+      if (on_gpu()) base::flush_caches(meter.workload.host[0].data(), bytes);
+    };
+    const double seconds = flushing.seconds([&](HandSchedule& hand) { hand.add(stage, units, 0); });
+    return std::max(device.copies(stage).pinned.seconds(static_cast<double>(bytes)),
+                    seconds - device.host.copy_s - device.host.synchronize_s);
+  });
 }
 
 int calibration_lanes() { return on_gpu() ? 16 : std::max(3, base::usable_cpus()); }
@@ -299,12 +183,12 @@ deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind, deck::Element
   return deck;
 }
 
-workload::Workload resident_workload(const deck::Deck& deck, workload::SpaceId space) {
+workload::Workload resident_workload(const deck::Deck& deck) {
   const schedule::Costs costs = schedule::costs(deck.workload, 1);
   const auto layout = schedule::layout(deck, costs, std::nullopt);
   try {
     auto workload =
-        workload::make(space, deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
+        workload::make(deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
     workload.generate(0);
     return workload;
   } catch (const base::Error& error) {  // these arrays are not those of the user's deck

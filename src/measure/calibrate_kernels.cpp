@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 
 #include "measure/calibration.hpp"
 #include "measure/platform.hpp"
@@ -7,6 +6,8 @@
 
 namespace overlap::measure {
 namespace {
+
+using schedule::Task;
 
 /// sizes_up_to(), closer to each other where kernels begin to fill a device: their times grow in
 /// steps there.
@@ -19,6 +20,21 @@ std::vector<std::int64_t> sizes_with_steps(std::int64_t most) {
   return sizes;
 }
 
+/// Times of the kernel of a workload with its present repeats at increasing sizes.
+model::Roof calibrate_kernel(const Meter& meter, const schedule::Costs& costs) {
+  constexpr double longest_s = 5e-3;  // longer ones are extrapolated
+  const double unit_bytes = schedule::kernel_bytes_per_unit(costs);
+  std::vector<model::Curve::Point> points;
+  for (const std::int64_t units : sizes_with_steps(costs.units)) {
+    const double bytes = unit_bytes * static_cast<double>(units);
+    const bool enough = points.size() > 1;
+    const double expected_s = enough ? points.back().seconds * bytes / points.back().bytes : 0;
+    if (expected_s > longest_s) break;
+    points.push_back({bytes, meter.slope(Stage::kernel, units)});
+  }
+  return {costs.flops_per_unit / unit_bytes, model::increasing(std::move(points))};
+}
+
 /// Kernels of one kind and type at several intensities.
 void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Executor& executor,
                           const CalibrationPlan& plan, model::Device& device) {
@@ -29,7 +45,7 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Execu
     workload.repeats = repeats;
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
     device.kernels[costs.kernel].roofs.push_back(
-        calibrate_kernel({executor, workload, plan}, sizes_with_steps(costs.units), costs, 1));
+        calibrate_kernel({executor, workload, plan}, costs));
   }
 }
 
@@ -45,53 +61,18 @@ void calibrate_products_of(deck::ElementType type, Executor& executor, const Cal
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     const auto schedule = schedule::build(costs, layout, deck::Order::sequential, 1);
     const auto workload = resident_workload(deck);
-    const auto rate = calibrate_products({executor, workload, plan}, {schedule}, 1);
-    device.kernels[costs.kernel].roofs.push_back(rate.roofs.front());
+    const schedule::Task kernel = *std::ranges::find(schedule.tasks, Stage::kernel, &Task::stage);
+    const auto row = [&](int times) {
+      return row_schedule(schedule, {std::vector(static_cast<std::size_t>(times), kernel)});
+    };
+    const double time_s = Meter{executor, workload, plan}.marginal(row, 1, 4).seconds();
+    const auto bytes = static_cast<double>(kernel.bytes);
+    device.kernels[costs.kernel].roofs.push_back(
+        {kernel.flops / bytes, model::Curve({{bytes, time_s}})});
   }
 }
 
 }  // namespace
-
-model::Roof calibrate_kernel(const Meter& meter, const std::vector<std::int64_t>& sizes,
-                             const schedule::Costs& costs, int cores_per_lane) {
-  const double unit_bytes = schedule::kernel_bytes_per_unit(costs);
-  std::vector<model::Curve::Point> points;
-  for (const std::int64_t units : sizes) {
-    const double bytes = unit_bytes * static_cast<double>(units);
-    const bool enough = points.size() > 1;
-    const double expected_s = enough ? points.back().seconds * bytes / points.back().bytes : 0;
-    if (expected_s > meter.plan.longest_kernel_s) break;
-    points.push_back({bytes, meter.slope(Stage::kernel, units)});
-  }
-  return {costs.flops_per_unit / unit_bytes,
-          model::slower(model::increasing(std::move(points)), cores_per_lane)};
-}
-
-model::Kernel calibrate_products(const Meter& meter,
-                                 const std::vector<schedule::Schedule>& schedules,
-                                 int cores_per_lane) {
-  std::map<double, std::map<double, double>> seconds;  // by flop/byte, then by bytes
-  for (const schedule::Schedule& schedule : schedules) {
-    for (const schedule::Task& task : schedule.tasks) {
-      if (task.stage != Stage::kernel) continue;
-      const auto bytes = static_cast<double>(task.bytes);
-      const auto [entry, is_new] = seconds[task.flops / bytes].emplace(bytes, 0);
-      const auto row = [&](int times) {
-        return row_schedule(schedule, {std::vector(static_cast<std::size_t>(times), task)});
-      };
-      if (is_new) entry->second = meter.marginal(row, 1, 4).seconds();
-    }
-  }
-  model::Kernel kernel;
-  for (const auto& [flop_per_byte, sizes] : seconds) {
-    std::vector<model::Curve::Point> points;
-    for (const auto& [bytes, time] : sizes) {
-      if (points.empty() || time > points.back().seconds) points.push_back({bytes, time});
-    }
-    kernel.roofs.push_back({flop_per_byte, model::slower(model::Curve(points), cores_per_lane)});
-  }
-  return kernel;
-}
 
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
   using enum deck::ElementType;

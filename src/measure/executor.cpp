@@ -128,14 +128,11 @@ struct IssuedRun {
                              task.chunk);
     if (task.stage == schedule::Stage::host) wait_for_lanes(task);
     const bool timed =  // workers time their tasks themselves, too, and know better
-        spans != nullptr && (schedule::on_host(task.stage) || workload::on_host(workload.space));
+        spans != nullptr && (schedule::on_host(task.stage) || workload::is_host);
     if (timed) (*spans)[id].start_s = since_start();
     switch (task.stage) {
       case schedule::Stage::host:
         work(task);
-        break;
-      case schedule::Stage::fence:
-        wait_for_lanes(task);
         break;
       case schedule::Stage::query:
         lanes.query(task.lane);
@@ -215,13 +212,13 @@ Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Wo
   try {
     lanes_->bind(schedule, workload);
     const int threads = warm_ ? schedule.threads : 1;
-    const bool on_host = workload::on_host(workload.space);
-    std::vector<timeline::Span> host_spans(on_host ? schedule.tasks.size() : 0);
-    if (on_host && spans == nullptr) spans = &host_spans;
+    std::vector<timeline::Span> host_spans(workload::is_host ? schedule.tasks.size() : 0);
+    if (workload::is_host && spans == nullptr) spans = &host_spans;
     Elapsed elapsed =
         IssuedRun{*lanes_, schedule, workload, begin, spans, lane_s, threads}.run(*threads_);
     if (spans != nullptr) lanes_->collect(*spans);
-    if (on_host) {  // only now do all workers sleep, before which their last CPU time is unknown
+    if (workload::is_host) {  // only now do all workers sleep, before which their last CPU time is
+                              // unknown
       elapsed.cpu_s = static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC;
       elapsed.wanted_s = timeline::wanted_s(schedule, *spans, cores_);
     }
@@ -241,16 +238,15 @@ Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Worklo
   const auto begin = [&] {
     if (before_start) before_start();
     cpu_start_ = std::clock();
-    return workload::on_host(workload.space) ? lanes_->mark() : lanes::Clock::now();
+    return workload::is_host ? lanes_->mark() : lanes::Clock::now();
   };
   return guarded(schedule, workload, begin, nullptr, lane_s);
 }
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
                                         const workload::Workload& workload, int copy_engines) {
-  const timeline::Engines engines = {
-      .workers = workload::on_host(workload.space) ? schedule.lanes : 0,
-      .copy_engines = copy_engines};
+  const timeline::Engines engines = {.workers = workload::is_host ? schedule.lanes : 0,
+                                     .copy_engines = copy_engines};
   timeline::Timeline traced;
   traced.engines = engines.names();
   traced.spans.resize(schedule.tasks.size());

@@ -26,9 +26,8 @@ struct Elapsed {
 class Executor {
  public:
   /// On the lanes of the back end.
-  explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {},
-                    workload::SpaceId space = workload::default_space)
-      : Executor(lanes::make_lanes(space, lanes, options, memory), lanes, options.threads) {}
+  explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {})
+      : Executor(lanes::make_lanes(lanes, options, memory), lanes, options.threads) {}
   /// On these lanes, `count` in number, with this many threads that can issue.
   Executor(std::unique_ptr<lanes::Lanes> lanes, int count, int threads = 1);
 

@@ -66,26 +66,24 @@ struct Progress {
   }
 };
 
+/// An environment variable with a number; empty: not set.
+std::optional<experiment::Variable> variable(const std::string& name) {
+  const char* const text = std::getenv(name.c_str());
+  const auto value = base::parse_count(text == nullptr ? "" : text);
+  return value ? std::optional(experiment::Variable{name, *value}) : std::nullopt;
+}
+
 /// Adds conditions of the runs; call right after them, while the device is awake.
 void add_conditions(const Session& session, const timeline::Engines& engines,
                     experiment::Conditions& conditions) {
-  const auto variable = [](const std::string& name) -> std::optional<experiment::Variable> {
-    const char* const text = std::getenv(name.c_str());
-    const auto value = base::parse_count(text == nullptr ? "" : text);
-    return value ? std::optional(experiment::Variable{name, *value}) : std::nullopt;
-  };
   if (on_gpu()) {
     const auto& describe = session.monitor.describe;
     conditions.device = describe ? describe(session.device) : session.device;
   }
   conditions.engines = engines;
   conditions.cores = host_info().usable_cores();
-  const Variables names = variables();
-  conditions.launch_blocking = variable(names.launch_blocking);
-  conditions.max_connections = variable(names.max_connections);
-  if (!conditions.max_connections && names.default_connections) {
-    conditions.max_connections = {names.max_connections, *names.default_connections};
-  }
+  conditions.launch_blocking = variable(variables().launch_blocking);
+  conditions.max_connections = max_connections();
   conditions.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
 }
 
@@ -133,26 +131,6 @@ std::optional<workload::Workload> pinned_twin(deck::Deck deck, const workload::W
   }
 }
 
-/// Host cost of issuing a case, with a sample per round.
-struct IssueCost {
-  experiment::Run& run;
-  IssueMeter meter;
-  std::vector<double> chunk_s = {};
-};
-
-/// Those of the predicted cases, after a warm-up; only on a GPU whose description is in the plan.
-std::vector<IssueCost> issue_costs(const experiment::Plan& plan, Executor& executor,
-                                   const workload::Workload& workload,
-                                   std::vector<experiment::Run>& runs) {
-  std::vector<IssueCost> costs;
-  for (experiment::Run& run : runs) {
-    if (!plan.current_device || !on_gpu() || !run.prediction) continue;
-    IssueMeter meter(run.schedule, *plan.current_device);
-    if (meter.chunk_s(executor, workload) > 0) costs.push_back({run, std::move(meter)});
-  }
-  return costs;
-}
-
 /// Without a criterion only on a GPU, where it is fast; on a host it takes longer than small decks.
 /// Empty where the deck leaves too little memory for it.
 std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
@@ -190,7 +168,6 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   Executor& executor = bench.executor.emplace(plan.lanes, deck.issue, deck.memory);
   std::vector<experiment::Run> runs;
   for (const experiment::Case& planned : plan.cases) runs.push_back({planned});
-  std::vector<IssueCost> costs = issue_costs(plan, executor, workload, runs);
   std::vector<deck::Criterion> criteria = deck.acceptance;
   std::erase_if(criteria, [](const auto& criterion) { return !criterion.holds_here(on_gpu()); });
   // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share the
@@ -229,10 +206,6 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
     } else if (all_rates) {
       rates.add_sample();
     }
-    for (auto& [run, meter, chunk_s] : costs) {
-      experiment::add_thinned(chunk_s, meter.chunk_s(executor, workload), round,
-                              experiment::most_kept);
-    }
     ++round;
   };
   experiment::Samples samples = run_rounds(executor, runs, workload, deck.measure, hooks, criteria,
@@ -242,9 +215,6 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   rates.store(runs, by_round);
   samples.rates_s = rates_s;
   bench.pinned.reset();
-  for (auto& [run, meter, chunk_s] : costs) {
-    if (!chunk_s.empty()) run.chunk_issue_s = base::summarize(std::move(chunk_s));
-  }
   try {
     if (!samples.interrupted) trace(plan, bench, hooks, engines.copy_engines, runs);
   } catch (const base::Error& error) {
@@ -258,7 +228,14 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
 
 }  // namespace
 
-void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
+std::optional<experiment::Variable> max_connections() {
+  const Variables names = variables();
+  auto set = variable(names.max_connections);
+  if (!set && names.default_connections) set = {names.max_connections, *names.default_connections};
+  return set;
+}
+
+void reset(const workload::Space& instance, const workload::Workload& workload,
            std::uint32_t repetition) {
   workload.generate(repetition);
   const bool managed =
@@ -290,7 +267,7 @@ void page_lock(workload::Workload& workload, bool mapped) {
 }
 
 void require_host_kind(const schedule::Schedule& schedule, const workload::Workload& workload) {
-  if (workload::on_host(workload.space)) return;  // page locking has no effect on a host
+  if (workload::is_host) return;  // page locking has no effect on a host
   const bool pinned = deck::page_locked(schedule.host_memory);
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
     if (page_locked(workload.host[i].data()).value_or(pinned) == pinned) continue;

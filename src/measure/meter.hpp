@@ -53,7 +53,7 @@ double median(const Samples& samples, Value value = {}) {
 inline void wake(Executor& executor, const schedule::Schedule& schedule,
                  const workload::Workload& workload) {
   constexpr double wake_s = 0.1;
-  if (workload::on_host(workload.space)) return;
+  if (workload::is_host) return;
   for (double busy_s = 0; busy_s < wake_s;) {
     base::check_interrupt();
     busy_s += executor.run(schedule, workload).complete_s;
@@ -83,7 +83,8 @@ class HandSchedule {
 
   const workload::Workload& workload_;
   schedule::Schedule schedule_;
-  std::int64_t next_ = 0;  ///< first unit of the next task
+  std::int64_t next_ = 0;       ///< first unit of the next task
+  std::int64_t next_slot_ = 0;  ///< the same on the device
 };
 
 /// Tasks of a schedule without their dependencies, one lane per row, issued in turn, so that the
@@ -128,10 +129,8 @@ class Marginal {
 
 /// Extent of a calibration.
 struct CalibrationPlan {
-  std::int64_t most_bytes = 0;     ///< largest copy
-  int repetitions = 5;             ///< per measurement, after a warm-up
-  bool pageable = false;           ///< also measure copies of pageable host memory
-  double longest_kernel_s = 5e-3;  ///< times of longer kernels are extrapolated
+  std::int64_t most_bytes = 0;                         ///< largest copy
+  int repetitions = 5;                                 ///< per measurement, after a warm-up
   std::function<void()> step = base::check_interrupt;  ///< called before each measurement
 };
 
@@ -143,6 +142,9 @@ struct Meter {
   Executor& executor;
   const workload::Workload& workload;
   CalibrationPlan plan = {};
+
+  /// Raises the clocks by the largest copies.
+  void wake() const;
 
   /// Median time of a schedule in the repetitions of the plan; a long one runs fewer times.
   double seconds(const schedule::Schedule& schedule) const;
@@ -169,6 +171,8 @@ struct Meter {
 
   /// Curve of `seconds(units)` over increasing sizes up to `plan.most_bytes`.
   model::Curve curve(const std::function<double(std::int64_t units)>& seconds) const;
+  /// That of slope() of a stage.
+  model::Curve curve(Stage stage) const;
 };
 
 /// Numbers of units 1024, 4096, ... below `most`, then `most`.

@@ -21,7 +21,7 @@ std::string vendor::uuid_text(std::span<const char, 16> bytes) {
 
 namespace {
 
-using Api = lanes::ApiOf<Kokkos::DefaultExecutionSpace>::type;
+using lanes::Api;
 
 bool succeeded(OVERLAP_GPU(Error_t) code) { return code == OVERLAP_GPU(Success); }
 
@@ -63,7 +63,6 @@ void describe(int index, DeviceInfo& device) {
   const auto properties = properties_of(index);
   if (!properties) return;
   vendor::describe(*properties, device);
-  device.cache_bytes = properties->l2CacheSize;
   device.concurrent_kernels = properties->concurrentKernels != 0;
   device.maps_host_memory = properties->canMapHostMemory != 0;
   device.concurrent_managed_access = properties->concurrentManagedAccess != 0;

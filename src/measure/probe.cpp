@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "base/units.hpp"
 #include "deck/fields.hpp"
@@ -11,7 +10,7 @@
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
 #include "measure/session.hpp"
-#include "model/spread.hpp"
+#include "results/reference.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -19,19 +18,12 @@ namespace {
 using experiment::Draft;
 using experiment::Facts;
 
-/// Units that device arrays must hold for all orders.
-std::int64_t most_device_units(const Draft& draft) {
+/// The device arrays of all orders, bytes each.
+std::vector<std::size_t> device_bytes(const Draft& draft) {
   const auto& layout = draft.layout;
-  return layout.out_of_core ? layout.slots * layout.largest_chunk_units : draft.costs.units;
-}
-
-/// Kernel sizes to measure: the chunks of the deck, all that device arrays hold, which shows how
-/// much of the device a chunk leaves free, sizes in between, and few units, for the start cost.
-std::vector<std::int64_t> kernel_sizes(const schedule::Layout& layout, std::int64_t device_units) {
-  const std::int64_t chunk = layout.largest_chunk_units;
-  std::set<std::int64_t> sizes = {device_units, chunk, std::max<std::int64_t>(1, chunk / 4)};
-  for (std::int64_t units = device_units; units > chunk; units /= 4) sizes.insert(units);
-  return {sizes.begin(), sizes.end()};
+  const std::int64_t units =
+      layout.out_of_core ? layout.slots * layout.largest_chunk_units : draft.costs.units;
+  return schedule::device_bytes(draft.costs, layout, units);
 }
 
 /// The chunks of the deck in one lane, whatever orders and lanes it lists; copied, also with zero
@@ -43,25 +35,12 @@ schedule::Schedule chunked(const Draft& draft) {
 }
 
 /// The plan with progress display.
-CalibrationPlan with_progress(CalibrationPlan plan, const Hooks& hooks,
-                              const std::string& pass = "") {
-  plan.step = [&hooks, text = "measuring the device" + pass] {
+CalibrationPlan with_progress(CalibrationPlan plan, const Hooks& hooks) {
+  plan.step = [&hooks] {
     base::check_interrupt();
-    hooks.show(text);
+    hooks.show("measuring the device");
   };
   return plan;
-}
-
-/// The device from several passes.
-model::Device in_passes(const CalibrationPlan& plan, const Hooks& hooks,
-                        const std::function<model::Device(const CalibrationPlan&)>& pass) {
-  constexpr int passes = 3;
-  std::vector<model::Device> devices;
-  for (int number = 1; number <= passes; ++number) {
-    devices.push_back(
-        pass(with_progress(plan, hooks, fmt::format(", pass {} of {}", number, passes))));
-  }
-  return model::combine(devices);
 }
 
 /// Throws base::Error{precondition} if the machine does not meet `require`, base::Error{skipped} in
@@ -70,7 +49,6 @@ void require_machine(const deck::Require& require, const Session& session, const
   if (require == deck::Require()) return;
   if (!on_gpu()) {
     throw workload::no_gpu(
-        workload::default_space,
         fmt::format("{} needs a GPU", fmt::join(experiment::required(require), ", ")));
   }
   hooks.show("checking what the deck requires");
@@ -82,79 +60,53 @@ void require_machine(const deck::Require& require, const Session& session, const
 /// Determines the facts of one deck step by step: each step may need the previous ones.
 struct Probe {
   const deck::Deck& deck;
-  const model::Device* model;  ///< null: predict for the current device
   Session& session;
   Bench& bench;
   const Hooks& hooks;
   workload::Workload& workload = bench.workload;
   Facts facts = experiment::facts_of(deck);
   Draft draft = {};
-  std::int64_t device_units = 0;
 
   Facts run() {
-    find_device();
+    if (Kokkos::Tools::profileLibraryLoaded()) {
+      note("warning", "a Kokkos tool is loaded and may fence every kernel");
+    }
+    // On host back ends host memory is the limit.
+    facts.free_bytes = on_gpu() ? session.device.array_bytes() : std::nullopt;
+    draft = experiment::draft(deck, facts);
+    if (schedule::has_timed_copies(deck.workload)) find_copies();
     allocate();
     if (!on_gpu() && !bench.executor->lanes().trace(false).empty()) {
       note("workers",
            fmt::format("one per lane, for up to {} on {}", base::counted(draft.lanes, "lane"),
                        base::counted(cores(), "core")));
     }
-    if (custom()) find_steps();
+    if (deck.workload.kind == deck::WorkloadKind::custom) find_steps();
     if (deck.host_work) calibrate_host_steps(workload);
     if (deck.workload.intensity.balance > 0) find_balance();
-    workload.generate(0);
-    if (draft.costs.tiling) {
-      if (model == nullptr) find_product_rates();
-    } else if (model == nullptr && !custom()) {
-      find_kernel_rate();
-    }
     return std::move(facts);
   }
 
-  static int cores() { return lanes::max_concurrent_lanes(workload::default_space); }
-  bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
-  model::Device& device() { return *facts.device; }
+  static int cores() { return lanes::max_concurrent_lanes(); }
   void note(const std::string& name, const std::string& text) {
     facts.notes.emplace_back(name, text);
   }
 
-  /// Sets the device of the model; sizes copies given by their duration for the current device.
-  void find_device() {
-    if (Kokkos::Tools::profileLibraryLoaded()) {
-      note("warning", "a Kokkos tool is loaded and may fence every kernel");
-    }
-    note("model", model == nullptr
-                      ? "device measured first, briefly (--device DEVICE replaces that)"
-                      : "device file " + model->path);
-    if (model == nullptr || schedule::has_timed_copies(deck.workload)) {
-      facts.device = calibrated_device();
-      size_copies(facts, deck, device());
-    }
-    if (model != nullptr) facts.device = *model;
-    facts.is_current_device = model == nullptr || model->title == title_of(session.device);
-    if (facts.device && !facts.device->doubtful.empty()) {
-      note(
-          "doubtful",
-          fmt::format("{} of the model's figures{}", facts.device->doubtful.size(),
-                      facts.device->path.empty() ? "" : ": see doubtful in " + facts.device->path));
-    }
-    // On host back ends host memory is the limit.
-    facts.free_bytes = on_gpu() ? session.device.array_bytes() : std::nullopt;
-    draft = experiment::draft(deck, facts);
-  }
-
-  static std::int64_t most_brief_bytes() { return on_gpu() ? 64 << 20 : 16 << 20; }
-
-  /// A brief calibration for predictions, measured once in about a second.
-  const model::Device& calibrated_device() {
+  /// Sizes copies given by their duration, by the times of such copies on the lanes of the deck.
+  void find_copies() {
+    const std::int64_t most_bytes = on_gpu() ? 64 << 20 : 16 << 20;
+    deck::Deck plain = plain_deck(most_bytes);
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
-    std::optional<model::Device>& calibrated = session.calibrated;
-    if (!calibrated || (pageable && calibrated->h2d.pageable.points().empty())) {
-      calibrated = in_passes(
-          {.most_bytes = most_brief_bytes(), .repetitions = 3, .pageable = pageable}, hooks,
-          [&](const CalibrationPlan& plan) { return calibrate(session.device, plan); });
-    }
-    return *calibrated;
+    if (pageable) plain.memory.host = deck::HostMemory::pageable;
+    const auto copied = resident_workload(plain);
+    Executor lanes(draft.lanes);
+    const Meter meter{lanes, copied, with_progress({.most_bytes = most_bytes}, hooks)};
+    meter.wake();
+    const auto curve = [&](Stage stage) {
+      return pageable ? pageable_curve(meter, stage) : meter.curve(stage);
+    };
+    experiment::size_copies(facts, deck, curve(Stage::h2d), curve(Stage::d2h));
+    draft = experiment::draft(deck, facts);
   }
 
   void allocate() {
@@ -164,29 +116,20 @@ struct Probe {
                            "managed memory needs a device that uses it while the host does "
                            "(concurrentManagedAccess); this one cannot");
     }
-    device_units = most_device_units(draft);
-    const auto device_bytes = schedule::device_bytes(draft.costs, draft.layout, device_units);
+    const auto arrays = device_bytes(draft);
     // On host back ends device arrays are in host memory, too.
-    std::size_t host_bytes = on_gpu() ? 0 : std::reduce(device_bytes.begin(), device_bytes.end());
+    std::size_t host_bytes = on_gpu() ? 0 : std::reduce(arrays.begin(), arrays.end());
     for (const auto& array : draft.costs.arrays) host_bytes += array.host_bytes;
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     hooks.call([] {});  // memory that one rank has taken must not count against the others
     if (on_gpu()) note("wake-up", "the device is busy for 0.1 s before the warm-up");
-    if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
-      calibrate_lines(line_sizes(chunked(draft)), with_progress({}, hooks), device());
-    }
-    workload =
-        workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
+    workload = workload::make(deck, draft.costs, arrays, facts.repeats);
     if (!workload.kernel.empty()) note("kernel", workload.kernel);
     if (!workload.blas.empty()) note("BLAS", workload.blas);
     bench.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
     if (deck.memory.host == deck::HostMemory::registered) {
       page_lock(workload, deck.memory.transfer == deck::Transfer::zero_copy);
     }
-  }
-
-  Meter meter(CalibrationPlan plan = {}) {
-    return {*bench.executor, workload, with_progress(std::move(plan), hooks)};
   }
 
   void find_steps() {
@@ -204,55 +147,39 @@ struct Probe {
     facts.repeats = workload.repeats;
     draft = experiment::draft(deck, facts);
   }
-
-  void find_product_rates() {
-    // Kernels may also compute the tiles of the host.
-    Facts all_on_device = facts;
-    all_on_device.workload.host_share = 0;
-    const experiment::Draft full = experiment::draft(deck, all_on_device);
-    if (full.lanes > draft.lanes) bench.executor.emplace(full.lanes, deck::Issue(), deck.memory);
-    const int cores_per_lane = device().cores_per_lane(draft.lanes);
-    device().kernels[draft.costs.kernel] =
-        calibrate_products(meter(), full.schedules, cores_per_lane);
-  }
-
-  void find_kernel_rate() {
-    const int cores_per_lane = device().cores_per_lane(draft.lanes);
-    device().kernels[draft.costs.kernel].roofs = {
-        calibrate_kernel(meter({.longest_kernel_s = 50e-3}),
-                         kernel_sizes(draft.layout, device_units), draft.costs, cores_per_lane)};
-  }
 };
 
 }  // namespace
 
+model::Match match_of(const Session& session) {
+  base::Machine machine = session.machine();
+  if (machine.device && session.monitor.describe) {
+    machine.device = session.monitor.describe(session.device);
+  }
+  const results::Subject subject = results::subject_of(machine);
+  return {subject.device, subject.link};
+}
+
 model::Device calibrate(Session& session, const Hooks& hooks) {
-  constexpr std::size_t kib = 1 << 10;
   return session.use([&] {
-    const CalibrationPlan full_plan = {
-        .most_bytes = on_gpu() ? 256 << 20 : 64 << 20, .repetitions = 3, .pageable = true};
-    return in_passes(full_plan, hooks, [&](const CalibrationPlan& plan) {
-      model::Device device = calibrate(session.device, plan);
-      calibrate_kernels(plan, device);
-      if (on_gpu()) {
-        calibrate_lines(
-            {4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, 1024 * kib},
-            plan, device);
-      }
-      return device;
-    });
+    const CalibrationPlan plan =
+        with_progress({.most_bytes = on_gpu() ? 256 << 20 : 64 << 20, .repetitions = 7}, hooks);
+    model::Device device = calibrate(session.device, plan);
+    calibrate_kernels(plan, device);
+    device.match = match_of(session);
+    return device;
   });
 }
 
-experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
-                        Bench& bench, const Hooks& hooks) {
+experiment::Facts probe(const deck::Deck& deck, Session& session, Bench& bench,
+                        const Hooks& hooks) {
   return session.use([&] {
-    lanes::require_not_lost(workload::default_space, "probe");  // or freeing would abort
+    lanes::wait_for(workload::Space(), "probe");  // or freeing would abort
     bench = Bench();
     require_machine(deck.require, session, hooks);
     workload::require_available(deck);
-    lanes::require_options(workload::default_space, deck);
-    return Probe{deck, model, session, bench, hooks}.run();
+    lanes::require_options(deck);
+    return Probe{deck, session, bench, hooks}.run();
   });
 }
 

@@ -41,8 +41,7 @@ struct Session {
   Runtime runtime;
   base::DeviceInfo device = chosen_device();
   Monitor monitor = monitor_of(device);
-  std::optional<model::Device> calibrated;  ///< brief calibration; empty: not yet measured
-  bool lost = false;                        ///< the device is lost: nothing on it can be freed
+  bool lost = false;  ///< the device is lost: nothing on it can be freed
   std::vector<std::shared_ptr<const void>> kept;  ///< what was in use when it was lost
 };
 
@@ -55,15 +54,17 @@ struct Bench {
   std::optional<workload::Workload> pinned;
 };
 
+/// The device at hand and its link, as device files name them.
+model::Match match_of(const Session& session);
+
 /// Calibrates the current device completely, for a device file.
 model::Device calibrate(Session& session, const Hooks& hooks);
 
-/// Measures the facts for planning on the current device: rates for predictions (unless `model`
-/// provides them) and a balanced intensity. Replaces the bench by that of this point, for
-/// measure(). Throws base::Error{precondition} if memory is short or the machine does not meet
-/// `require`, base::Error{skipped} for features that this program lacks.
-experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
-                        Bench& bench, const Hooks& hooks);
+/// Measures the facts for planning on the current device: free memory, sizes of copies given by
+/// their duration, steps of a busy loop, a balanced intensity. Replaces the bench by that of
+/// this point, for measure(). Throws base::Error{precondition} if memory is short or the machine
+/// does not meet `require`, base::Error{skipped} for features that this program lacks.
+experiment::Facts probe(const deck::Deck& deck, Session& session, Bench& bench, const Hooks& hooks);
 
 /// Runs the cases of a plan made with facts from probe(), measures rates between their rounds and,
 /// except for points of a sweep, traces. After Ctrl-C the samples contain all complete rounds;

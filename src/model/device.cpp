@@ -63,13 +63,6 @@ Curve slower(const Curve& curve, double factor) {
   return Curve(std::move(points));
 }
 
-HostCosts with_chunk_s(HostCosts costs, double chunk_s) {
-  if (costs.chunk_s() <= 0 || chunk_s <= 0) return costs;
-  const double factor = chunk_s / costs.chunk_s();
-  for (const auto cost : host_costs) costs.*cost *= factor;
-  return costs;
-}
-
 Curve increasing(std::vector<Curve::Point> points) {
   for (std::size_t i = points.size(); i-- > 1;) {
     points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds * (1 - 1e-6));
@@ -120,8 +113,8 @@ double Kernel::share(double bytes, double flops) const {
 std::string Device::place() const { return path.empty() ? "device " + name : path; }
 
 bool Device::lacks_latencies() const {
-  const double known_s = host.chunk_s() + latency.start_s + latency.lane_s + latency.event_s +
-                         h2d.pinned.seconds(0) + d2h.pinned.seconds(0);
+  const double known_s = host.copy_s + host.kernel_s + latency.start_s + latency.lane_s +
+                         latency.event_s + h2d.pinned.seconds(0) + d2h.pinned.seconds(0);
   return unit_s == 0 && known_s == 0;
 }
 
@@ -142,6 +135,12 @@ const Kernel& Device::required_kernel(const std::string& key) const {
   throw base::Error(base::ExitCode::usage,
                     fmt::format("{}: kernels.rates: no rate for the kernel {}; it has: {}", place(),
                                 key, fmt::join(keys, ", ")));
+}
+
+double Device::required_host_rate() const {
+  if (host.flops_per_s > 0) return host.flops_per_s;
+  throw base::Error(base::ExitCode::usage,
+                    place() + ": host.products: no rate for the tiles of a product on the host");
 }
 
 }  // namespace overlap::model

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -48,11 +47,9 @@ Curve increasing(std::vector<Curve::Point> points);
 
 /// Copies in one direction.
 struct Copies {
-  Curve pinned;    ///< engine time
-  Curve pageable;  ///< staged by the driver: engine and host thread together
-  Curve duplex;    ///< pinned, during copies in the other direction; empty: as `pinned`
-  Curve lines;  ///< per line of lines_apart() of a pinned copy, by line size, between kernels that
-                ///< fill the cache; empty: as contiguous
+  Curve pinned;                ///< engine time
+  Curve pageable;              ///< staged by the driver: engine and host thread together
+  Curve duplex;                ///< pinned, during copies in the other direction; empty: as `pinned`
   double unblocked_bytes = 0;  ///< largest pageable copy that does not block the host
 
   /// Time of copies of contiguous bytes of this memory kind without concurrent transfers.
@@ -94,27 +91,14 @@ struct HostCosts {
   double query_s = 0;        ///< query the state of a lane
   double synchronize_s = 0;  ///< wait for a lane that is already complete
   double flops_per_s = 0;    ///< its rate for tiles of a matrix product; 0: unknown
-
-  /// Of issuing two copies and a kernel.
-  double chunk_s() const { return 2 * copy_s + kernel_s; }
 };
-
-/// All costs.
-inline constexpr std::array host_costs = {&HostCosts::copy_s,   &HostCosts::kernel_s,
-                                          &HostCosts::record_s, &HostCosts::wait_s,
-                                          &HostCosts::query_s,  &HostCosts::synchronize_s};
-
-/// The costs in proportion, such that chunk_s() is `chunk_s`; unchanged if one of the two is 0.
-HostCosts with_chunk_s(HostCosts costs, double chunk_s);
 
 /// Delays between operations, seconds.
 struct Latencies {
-  double start_s = 0;     ///< from issue to start on an idle engine
-  double lane_s = 0;      ///< from the end of a task to the next one of its lane on another engine
-  double event_s = 0;     ///< from the end of a task to a dependent task of another lane
-  double notice_s = 0;    ///< from the end of a task to the return of the waiting host
-  double handover_s = 0;  ///< idle time of a copy engine after a copy, if at least two other lanes
-                          ///< wait for it
+  double start_s = 0;   ///< from issue to start on an idle engine
+  double lane_s = 0;    ///< from the end of a task to the next one of its lane on another engine
+  double event_s = 0;   ///< from the end of a task to a dependent task of another lane
+  double notice_s = 0;  ///< from the end of a task to the return of the waiting host
 };
 
 /// Lanes that a call drains: their earlier tasks end before it, their later ones start after it.
@@ -135,18 +119,19 @@ struct Call {
 /// The calls on an NVIDIA H200, as far as they do not depend on the machine.
 std::map<deck::Disturbance, Call> usual_calls();
 
-/// How far figures differed while they were measured, relative to their value.
-struct Spread {
-  double copies = 0;
-  double kernels = 0;
-  double calls = 0;  ///< host costs and latencies
+/// Where a description was measured: it predicts the runs of such devices.
+struct Match {
+  std::string device;               ///< its name; on host back ends that of the processor
+  std::optional<std::string> link;  ///< "gen5 x16"; empty: host back end, or unknown
+  bool operator==(const Match&) const = default;
 };
 
 /// A device of the model. Times are in seconds, sizes in bytes.
 struct Device {
   std::string name;
   std::string title;
-  std::string path;  ///< the device file; empty: measured by this run
+  std::string path;            ///< the device file
+  std::optional<Match> match;  ///< empty: made from publications
 
   /// Above 0: a teaching device, on which any copy or kernel of the largest chunk takes this time
   /// and others in proportion (a task of the baseline takes it once per chunk). Durations in decks
@@ -169,7 +154,6 @@ struct Device {
 
   int concurrent_kernels = 1;
   double kernels_slowed = 1;  ///< time factor of kernels per active copy direction, at least 1
-  double cache_bytes = 0;     ///< a larger working set slows down copies of `lines`
   std::map<std::string, Kernel> kernels;  ///< by Schedule::kernel, or its part before the '/'
 
   int cores = 1;              ///< Queues::worker: cores, which busy workers share
@@ -178,9 +162,6 @@ struct Device {
   HostCosts host;
   Latencies latency;
   std::map<deck::Disturbance, Call> calls = usual_calls();  ///< all of them
-
-  std::optional<Spread> spread = {};       ///< empty: unknown
-  std::vector<std::string> doubtful = {};  ///< names of figures that were probably disturbed
 
   /// Prefix of error messages: the file, or "device NAME".
   std::string place() const;
@@ -197,6 +178,8 @@ struct Device {
   const Kernel* kernel(const std::string& key) const;
   /// The kernel with this key. Throws base::Error{usage} if unknown.
   const Kernel& required_kernel(const std::string& key) const;
+  /// The rate of the host for tiles of a product, flop/s. Throws base::Error{usage} if unknown.
+  double required_host_rate() const;
 };
 
 }  // namespace overlap::model

@@ -154,7 +154,6 @@ void describe(Visitor& v, Copies& c) {
   }
   curve("duplex", c.duplex, measured);
   curve("pageable", c.pageable, measured);
-  curve("lines", c.lines, "measured: a line that starts 64 KiB or more after another");
   v("unblocked", c.unblocked_bytes, "definition: as CUDA documents it",
     nonzero(c.unblocked_bytes, size()));
 }
@@ -182,13 +181,6 @@ void describe(Visitor& v, Latencies& l) {
     "measured: from a task's end until its lane's next task starts on another engine", time());
   v("event", l.event_s, "measured: until a task of another lane that waits for it starts", time());
   v("notice", l.notice_s, "measured: until the host that waits for it continues", time());
-  v("handover", l.handover_s,
-    "measured: of a copy engine after a copy, while two other lanes or more wait for it", time());
-  // Refinements of earlier versions, which changed no prediction of a recorded run.
-  double ignored = 0;
-  for (const char* const key : {"small_lane", "small_event", "small_handover"}) {
-    v(key, ignored, "", unless(true, time()));
-  }
 }
 
 void describe(Visitor& v, Call& c) {
@@ -197,11 +189,9 @@ void describe(Visitor& v, Call& c) {
   v("cost", c.cost_s, "", time());
 }
 
-void describe(Visitor& v, Spread& s) {
-  const Real part = factor("a number from 0 to 1", 0, 1);
-  v("copies", s.copies, "", part, required);
-  v("kernels", s.kernels, "", part, required);
-  v("calls", s.calls, "", part, required);
+void describe(Visitor& v, Match& m) {
+  v("device", m.device, "", line(), required);
+  v("link", m.link, "", optional(line()));
 }
 
 namespace {
@@ -264,10 +254,6 @@ void describe_kernels(Visitor& v, Device& d) {
   v("concurrent", d.concurrent_kernels, "definition: kernels that run together, at most",
     parallel());
   v("slowed", d.kernels_slowed, "measured: time factor for each active copy direction", slowed());
-  v("cache", d.cache_bytes, "definition: larger kernels slow down copies of lines",
-    nonzero(d.cache_bytes, size()));
-  Curve ignored;  // of earlier versions: kernels on host memory take a factor longer than copies
-  v("zero_copy", ignored, "", unless(true, Map<Curve>()));
   if (v.reader() != nullptr) check_rates(*v.reader(), d);
   v("rates", d.kernels,
     "measured: by the device memory that a kernel reads and writes; intensity in flop/byte",
@@ -279,9 +265,9 @@ void describe_kernels(Visitor& v, Device& d) {
 void describe_queues(Visitor& v, Device& d) {
   v.selector("kind", d.queues, "");
   if (d.queues == Queues::connection) {
-    v("connections", d.connections, "measured: of the SMs", parallel());
+    v("connections", d.connections, "definition: of the SMs", parallel());
     if (v.reader() != nullptr) d.copy_connections = d.connections;
-    v("copy_connections", d.copy_connections, "measured: of each copy engine", parallel());
+    v("copy_connections", d.copy_connections, "definition: of each copy engine", parallel());
   }
   if (d.queues == Queues::worker) return;
   v("delayed_signal", d.delayed_signal, "");
@@ -319,6 +305,7 @@ void describe_copies(Visitor& v, const char* key, Copies& copies, const Device& 
 void describe(Visitor& v, Device& d) {
   v.selector_in_part("queues.kind", d.queues);
   v("title", d.title, "", line());
+  v("match", d.match, "measured here: predicts runs on such a device", optional(Map<Match>()));
   v("unit", d.unit_s, "definition: of any copy or kernel of one chunk",
     nonzero(d.unit_s, spelled(seconds("a time from 1 ns to 1000 s, such as 1 ms", 1e-9, 1000),
                               base::spell_seconds)));
@@ -345,9 +332,6 @@ void describe(Visitor& v, Device& d) {
     v("calls", d, "Calls that drain lanes or hold the host, where they differ from the usual.",
       unless(d.calls == usual_calls(), map_of<Device>(describe_calls)));
   }
-  v("spread", d.spread, "measured: how far figures differed, relative", optional(Map<Spread>()));
-  v("doubtful", d.doubtful, "figures that were probably disturbed",
-    unless(d.doubtful.empty(), list_of(line(), "a list of names of figures, such as [host]")));
 }
 
 Device load_device(const std::string& name_or_path) {
@@ -370,6 +354,14 @@ std::vector<Device> load_devices(const std::vector<std::string>& names_or_paths)
     if (number > 1) device.name += fmt::format(" {}", number);
   }
   return devices;
+}
+
+std::optional<Device> shipped_device(const Match& match) {
+  for (const std::string& name : device_names()) {
+    Device device = load_device(name);
+    if (device.match == match) return device;
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string> device_names() { return deck::shipped_names("devices"); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ Device load_device(const std::string& name_or_path);
 
 /// Reads several devices, and numbers those that share a name: "h200", "h200 2".
 std::vector<Device> load_devices(const std::vector<std::string>& names_or_paths);
+
+/// The shipped device that was measured on such a device and link; empty: there is none.
+std::optional<Device> shipped_device(const Match& match);
 
 /// Names of the devices in input/devices, sorted.
 std::vector<std::string> device_names();

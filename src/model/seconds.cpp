@@ -14,21 +14,6 @@ using schedule::Stage;
 using schedule::Task;
 using schedule::TaskId;
 
-/// Device bytes that the kernel of the chunk of a copy works on.
-double working_set(const Schedule& schedule, const Task& copy) {
-  const schedule::Use& copied = schedule::uses(schedule, copy).front();
-  double bytes = 0;
-  for (const schedule::Array& array : schedule.arrays) {
-    if (array.op != copy.op) continue;
-    const schedule::Cut& cut = schedule::cut_of(schedule, array);
-    const bool same_cut = array.cut == schedule::array_of(schedule, copied).cut;
-    const auto units = same_cut ? schedule::piece_of(schedule, copied).size()
-                                : cut.device_units / static_cast<std::int64_t>(cut.slots.size());
-    bytes += static_cast<double>(array.unit_bytes) * static_cast<double>(units);
-  }
-  return bytes;
-}
-
 /// Time of direct accesses of a kernel to host memory: 1.2 times that of copies of as many bytes,
 /// as on an NVIDIA H200 above 64 MiB.
 double link_seconds(const Schedule& schedule, const Task& task, const Device& device) {
@@ -53,22 +38,14 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
   }
   if (device.unit_s > 0) {
     // In proportion to units; of a product, to elements of the tile or panel.
-    const auto used = schedule::uses(schedule, task);
     const auto chunk = static_cast<double>(schedule.chunk_units);
-    return device.unit_s * (used.empty() ? 1 : schedule::work_units(schedule, used.back()) / chunk);
+    return device.unit_s * (task.operands.empty()
+                                ? 1
+                                : schedule::work_units(schedule, task.operands.back()) / chunk);
   }
   const auto bytes = static_cast<double>(task.bytes);
   if (schedule::is_copy(task.stage)) {
-    const Copies& copies = device.copies(task.stage);
-    const Curve& curve = copies.alone(schedule.host_memory);
-    double seconds = curve.seconds(bytes);
-    if (&curve == &copies.pageable) return seconds;
-    const auto lines = schedule::lines_apart(schedule, task);
-    if (lines && working_set(schedule, task) > device.cache_bytes) {
-      const double line_s = copies.lines.seconds(static_cast<double>(lines->line_bytes));
-      seconds = std::max(seconds, static_cast<double>(lines->all_lines()) * line_s);
-    }
-    return seconds;
+    return device.copies(task.stage).alone(schedule.host_memory).seconds(bytes);
   }
   const double kernel_s = device.required_kernel(schedule.kernel).seconds(bytes, task.flops);
   return std::max(kernel_s, link_seconds(schedule, task, device));
@@ -99,7 +76,7 @@ schedule::Schedule with_effects(schedule::Schedule schedule, const Device& devic
   for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
     Task& task = schedule.tasks[id];
     const bool is_host_tile = task.stage == Stage::host && task.flops > 0;
-    if (is_host_tile) task.duration_s = task.flops / device.host.flops_per_s;
+    if (is_host_tile) task.duration_s = task.flops / device.required_host_rate();
     if (task.stage == Stage::disturbance) {
       const Call& call = device.calls.at(task.call);
       task.duration_s = call.cost_s;

@@ -57,9 +57,7 @@ std::string result_lines(const results::Result& result) {
       if (run->predicted_s) {
         constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
         text += fom_line(result, order, "predicted_time", "s",
-                         {.median = *run->predicted_s,
-                          .lo = run->predicted_lo_s.value_or(unknown),
-                          .hi = run->predicted_hi_s.value_or(unknown)},
+                         {.median = *run->predicted_s, .lo = unknown, .hi = unknown},
                          twin + device_field(run->device) + place);
       }
       for (const deck::MetricRow& row : deck::run_metrics) {

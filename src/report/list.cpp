@@ -44,8 +44,7 @@ std::string schedule_table(const Case& run) {
     }
     if (task.blocking) others.emplace_back("(blocks the host)");
     const bool on_lane = !schedule::on_host(task.stage);
-    const auto used = schedule::uses(schedule, task);
-    const int slot = used.empty() || custom ? -1 : used.back().slot;
+    const int slot = task.operands.empty() || custom ? -1 : task.operands.back().slot;
     const schedule::Array* const array = schedule::copied_array(schedule, task);
     table.rows.push_back({id, custom ? schedule.names[id] : "-", schedule::to_string(task.stage),
                           cell(on_lane && !custom, task.op + 1), cell(!custom, task.chunk),

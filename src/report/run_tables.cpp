@@ -24,13 +24,6 @@ std::string giga(double value) { return format_number(1e-9 * value); }
 std::string two_digits(double value) { return fmt::format("{:.2f}", value); }
 std::string three_digits(double value) { return fmt::format("{:.3f}", value); }
 
-std::string prediction(const Run& run) {
-  if (!run.predicted_s) return "-";
-  const auto uncertainty = results::uncertainty(run);
-  return format_seconds(*run.predicted_s) +
-         (uncertainty ? fmt::format(" ±{:.0f} %", 100 * *uncertainty) : "");
-}
-
 void add_host_work(Blocks& blocks, const results::PointRuns& point_runs) {
   Table table{.title = "host work while the device works",
               .columns = {"order", "work", "hidden", "95 % interval"}};
@@ -218,26 +211,22 @@ void add_orders(Blocks& blocks, const results::PointRuns& point_runs) {
                           {"error", 3},
                           {"max error", 4},
                           "verdict"}};
-  bool unexpected = false;
   for (const Run* const run : point_runs.runs) {
     if (!run->ran()) continue;
     const base::Summary time = results::time_s(*run);
-    const bool expected = results::as_expected(*run);
-    unexpected = unexpected || !expected;
     const std::string verdict(results::run_verdict(*run, point_runs.result.checks));
     const auto error = [&](double predicted_s) {
-      return format_change(predicted_s / time.median - 1) + (expected ? "" : " !");
+      return format_change(predicted_s / time.median - 1);
     };
-    table.rows.push_back({name(*run), run->lanes, run->tasks, format_seconds(time.median),
-                          interval(time, format_seconds),
-                          median(run->value(Metric::throughput), format_number),
-                          median(run->value(Metric::speedup), two_digits), prediction(*run),
-                          text_if(run->predicted_s, error),
-                          run->verified ? fmt::format("{:.3g}", run->max_error) : "-",
-                          Cell(verdict, tone_of(verdict))});
+    table.rows.push_back(
+        {name(*run), run->lanes, run->tasks, format_seconds(time.median),
+         interval(time, format_seconds), median(run->value(Metric::throughput), format_number),
+         median(run->value(Metric::speedup), two_digits), text_if(run->predicted_s, format_seconds),
+         text_if(run->predicted_s, error),
+         run->verified ? fmt::format("{:.3g}", run->max_error) : "-",
+         Cell(verdict, tone_of(verdict))});
   }
   add(blocks, std::move(table));
-  if (unexpected) add(blocks, "! the measured time is outside the range that the model expects");
 }
 
 void add_predictions(Blocks& blocks, const results::PointRuns& point_runs) {
@@ -252,7 +241,7 @@ void add_predictions(Blocks& blocks, const results::PointRuns& point_runs) {
     if (row == table.rows.end()) row = table.rows.insert(row, {Cell(order)});
     const bool compared = results::baseline_of(*run, point_runs.runs) != nullptr;
     const auto faster = results::predicted(Metric::speedup, *run, point_runs.runs);
-    row->push_back(prediction(*run));
+    row->push_back(text_if(run->predicted_s, format_seconds));
     row->push_back(compared ? median(faster, two_digits) : "-");
   }
   for (auto& row : table.rows) row.resize(table.columns.size(), Cell("-"));

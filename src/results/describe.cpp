@@ -292,9 +292,6 @@ void describe_samples(Visitor& v, Run& run) {
   v("issue_s", run.issue,
     "Until all threads of the host had issued their tasks, waits for blocking ones included, "
     "seconds; null: not run.");
-  v("chunk_issue_s", run.chunk_issue_s,
-    "What issuing two copies and a kernel cost their thread between the runs, seconds, derived "
-    "from the calls of this run; the prediction uses it. Null: not measured.");
   auto polls = run.issue ? std::optional(run.polls) : std::nullopt;
   v("polls", polls, "Queries of lanes by the waiting host, in all; null: not run.", from_zero);
   if (v.reader() != nullptr) run.polls = polls.value_or(0);
@@ -333,8 +330,6 @@ void describe(Visitor& v, Run& run) {
   describe_metrics(v, run);
   describe_bounds(v, run);
   v("predicted_s", run.predicted_s, "The model's time, seconds.", from_zero);
-  v("predicted_lo_s", run.predicted_lo_s, "The least that it expects; null: unknown.", from_zero);
-  v("predicted_hi_s", run.predicted_hi_s, "The most that it expects; null: unknown.", from_zero);
   v("verified", run.verified, "Whether the data were compared and are correct.");
   v("wrong", run.wrong, "First wrong element; null: none.");
   v("trace", run.trace, "How the timeline was measured; null: it was not.");

@@ -168,17 +168,6 @@ std::string name(const Run& run) {
   return name;
 }
 
-std::optional<double> uncertainty(const Run& run) {
-  if (!run.predicted_lo_s || !run.predicted_hi_s || !run.predicted_s) return std::nullopt;
-  return (*run.predicted_hi_s - *run.predicted_lo_s) / 2 / *run.predicted_s;
-}
-
-bool as_expected(const Run& run) {
-  if (!run.predicted_lo_s || !run.predicted_hi_s || !run.ran()) return true;
-  const double median_s = time_s(run).median;
-  return *run.predicted_lo_s <= median_s && median_s <= *run.predicted_hi_s;
-}
-
 std::optional<base::Summary> disturbance_loss(const Run& run, const Runs& runs) {
   if (!run.disturbance) return std::nullopt;
   return base::summary_if_any(values(

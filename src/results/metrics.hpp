@@ -48,12 +48,6 @@ base::Summary time_s(const Run& run);
 /// Display name: the order with its disturbance or host work.
 std::string name(const Run& run);
 
-/// Half the interval around the predicted time, relative to it; empty: unknown.
-std::optional<double> uncertainty(const Run& run);
-
-/// Whether the median time lies where the model expects it, as far as is known.
-bool as_expected(const Run& run);
-
 /// Relative cost of a disturbance per repetition: time / undisturbed time - 1. Empty for
 /// undisturbed runs.
 std::optional<base::Summary> disturbance_loss(const Run& run, const Runs& runs);

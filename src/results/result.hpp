@@ -139,10 +139,8 @@ struct Run {
   std::vector<double> samples_s;
   std::vector<double> alone_s;         ///< in phase together: samples of phase alone; not in files
   std::optional<base::Summary> issue;  ///< until all was issued, waits for blocking tasks included
-  /// Host time to issue a chunk of two copies and a kernel, derived from the calls of this run.
-  std::optional<base::Summary> chunk_issue_s;
-  std::int64_t polls = 0;             ///< total number of queries of lanes by the waiting host
-  HostWorkSamples host_work_samples;  ///< with host work
+  std::int64_t polls = 0;              ///< total number of queries of lanes by the waiting host
+  HostWorkSamples host_work_samples;   ///< with host work
   std::optional<GraphCosts> graph;
   std::optional<Product> product;
   /// By metric of runs; empty: it does not apply. See evaluate().
@@ -151,7 +149,7 @@ struct Run {
   std::optional<model::Bounds> bounds;
   /// bound_s at each sample, where a criterion judges a bound; empty: once for all.
   std::vector<double> bound_samples_s;
-  std::optional<double> predicted_s, predicted_lo_s, predicted_hi_s;
+  std::optional<double> predicted_s;
   double max_error = 0;
   bool verified = false;
   std::optional<WrongData> wrong;  ///< empty: correct data

@@ -22,7 +22,7 @@ struct Costs {
   std::optional<Tiling> tiling = {};  ///< of a matrix product of arrays A, B and C
   int host_tiles = 0;                 ///< of a product: tiles that four_way leaves to the host
   /// Custom workloads: the tasks of the deck. Lanes count from 1, 0 is no lane; `after` holds list
-  /// indices; `uses.begin` of a copy is the index of its array.
+  /// indices; of the operand of a copy only the array is set.
   std::vector<Task> tasks;
   std::vector<std::string> names;  ///< of `tasks`
 };

@@ -4,7 +4,6 @@
 
 #include "workload/check.hpp"
 #include "workload/data.hpp"
-#include "workload/kernel.hpp"
 
 /// Copies and busy kernels as listed in a deck. Copies to the device move words that depend on
 /// position, repetition and array. Data to be copied back are on the device before the run; the
@@ -40,7 +39,6 @@ KOKKOS_INLINE_FUNCTION Word with_kernel(Word x, Word busy, int number) {
 /// The kernel on one chunk. One thread of each team executes the steps while the others wait: the
 /// teams occupy their share of the device, and concurrent kernels do not slow each other down. Each
 /// team updates its part of the samples.
-template <class Space>
 struct Busy {
   Kokkos::View<const SampledWords*, Space> arrays;  ///< of the chunk: inputs, then outputs
   int inputs;
@@ -70,7 +68,6 @@ struct Busy {
 };
 
 /// Writes the initial words of an array.
-template <class Space>
 struct Preset {
   Kokkos::View<Word*, Space> words;
   std::uint32_t repetition;
@@ -79,54 +76,51 @@ struct Preset {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { words(i) = word(i, repetition, array); }
 };
 
-template <class Space>
-void enqueue_busy(const Space& instance, const Busy<Space>& busy, double share) {
-  constexpr unsigned size = is_host<Space> ? 1 : 512;
+void enqueue_busy(const Space& instance, const Busy& busy, double share) {
+  constexpr unsigned size = is_host ? 1 : 512;
   // Limits registers so that teams can fill the device. Ignored where an SM has fewer than 2048
   // threads, which have more registers.
   using LaunchLimits = Kokkos::LaunchBounds<size, 2048 / size>;
   const auto teams = std::max<std::int64_t>(
       1, std::llround(share * static_cast<double>(instance.concurrency()) / size));
-  enqueue("overlap::custom::busy",
-          Kokkos::TeamPolicy<Space, LaunchLimits>(instance, static_cast<int>(teams), int{size}),
-          busy);
+  Kokkos::parallel_for(
+      "overlap::custom::busy",
+      Kokkos::TeamPolicy<Space, LaunchLimits>(instance, static_cast<int>(teams), int{size}), busy);
 }
 
 /// The arrays of one chunk of the deck.
-template <class Space>
 struct ChunkArrays {
-  int chunk = 0;                            ///< number in the deck
-  std::vector<Mirror<Space, Word>> arrays;  ///< inputs first
+  int chunk = 0;                      ///< number in the deck
+  std::vector<Buffers<Word>> arrays;  ///< inputs first
   int inputs = 0;
   Kokkos::View<SampledWords*, Space> samples = {};  ///< of the arrays
 };
 
 /// Allocates the arrays of all chunks, which are sorted by number.
-template <class Space>
-std::vector<ChunkArrays<Space>> allocate_chunks(const Setup& setup) {
+std::vector<ChunkArrays> allocate_chunks(const Setup& setup) {
   const std::vector<schedule::Array>& listed = setup.workload.arrays;
   std::set<int> numbers;
   for (const deck::CustomTask& task : setup.deck.tasks) {
     if (task.chunk > 0) numbers.insert(task.chunk);
   }
-  std::vector<ChunkArrays<Space>> chunks;
+  std::vector<ChunkArrays> chunks;
   for (const int number : numbers) chunks.push_back({.chunk = number});
   for (const bool input : {true, false}) {
     for (std::size_t i = 0; i < listed.size(); ++i) {
       if (listed[i].to_device != input) continue;
-      ChunkArrays<Space>& chunk = chunks[static_cast<std::size_t>(listed[i].op)];
-      chunk.arrays.push_back(setup.array<Space, Word>(i));
+      ChunkArrays& chunk = chunks[static_cast<std::size_t>(listed[i].op)];
+      chunk.arrays.push_back(setup.array<Word>(i));
       if (input) ++chunk.inputs;
     }
   }
-  for (ChunkArrays<Space>& chunk : chunks) {
+  for (ChunkArrays& chunk : chunks) {
     chunk.samples = Kokkos::View<SampledWords*, Space>(
         Kokkos::view_alloc(Kokkos::WithoutInitializing, "overlap::custom::samples"),
         chunk.arrays.size());
-    const auto mirror = Kokkos::create_mirror_view(chunk.samples);
-    for (std::size_t i = 0; i < mirror.size(); ++i)
-      mirror(i) = SampledWords(chunk.arrays[i].device);
-    Kokkos::deep_copy(chunk.samples, mirror);
+    const auto on_host = Kokkos::create_mirror_view(chunk.samples);
+    for (std::size_t i = 0; i < on_host.size(); ++i)
+      on_host(i) = SampledWords(chunk.arrays[i].device);
+    Kokkos::deep_copy(chunk.samples, on_host);
   }
   return chunks;
 }
@@ -147,15 +141,14 @@ std::vector<Word> chain_ends(const std::vector<deck::CustomTask>& tasks, std::in
 }
 
 /// The reference of a custom workload.
-template <class Space>
 struct ListReference {
   std::vector<schedule::Array> listed;
   std::vector<deck::CustomTask> tasks;
-  std::vector<ChunkArrays<Space>> chunks;
+  std::vector<ChunkArrays> chunks;
 
   /// Compares an array of a chunk with the expected result of the listed kernels: at the point of
   /// the list where it is copied back, and on the device after all kernels.
-  Verification verify(const ChunkArrays<Space>& chunk, const Mirror<Space, Word>& array,
+  Verification verify(const ChunkArrays& chunk, const Buffers<Word>& array,
                       std::uint32_t repetition, const std::vector<Word>& ends) const {
     const int number = array.host.number;
     const SampledWords samples(array.device);
@@ -206,12 +199,14 @@ struct ListReference {
   }
 };
 
-template <class Space>
-void set_up_custom(const Setup& setup) {
+}  // namespace
+
+template <>
+void set_up<deck::WorkloadKind::custom>(const Setup& setup) {
   Workload& w = setup.workload;
-  const ListReference<Space> reference{w.arrays, setup.deck.tasks, allocate_chunks<Space>(setup)};
+  const ListReference reference{w.arrays, setup.deck.tasks, allocate_chunks(setup)};
   w.launch = [chunks = reference.chunks](const Space& instance, const Call& call) {
-    Busy<Space> busy{{}, 0, call.number, call.repeats};
+    Busy busy{{}, 0, call.number, call.repeats};
     if (call.op >= 0) {
       const auto& chunk = chunks[static_cast<std::size_t>(call.op)];
       busy.arrays = chunk.samples;
@@ -220,7 +215,7 @@ void set_up_custom(const Setup& setup) {
     enqueue_busy(instance, busy, call.share);
   };
   std::vector<HostData<Word>> inputs;
-  std::vector<Mirror<Space, Word>> outputs;
+  std::vector<Buffers<Word>> outputs;
   for (const auto& chunk : reference.chunks) {
     for (const auto& array : chunk.arrays) {
       const bool input = w.arrays[static_cast<std::size_t>(array.host.number)].to_device;
@@ -228,23 +223,17 @@ void set_up_custom(const Setup& setup) {
     }
   }
   fill_inputs_with<Word>(w, inputs, [](auto... place) { return word(place...); });
-  w.place = [outputs](const InstanceRef& instance, std::uint32_t repetition) {
-    const Space& space = instance;
+  w.place = [outputs](const Space& instance, std::uint32_t repetition) {
     for (const auto& output : outputs) {
-      enqueue("overlap::custom::preset", space, std::ssize(output.device),
-              Preset<Space>{output.device, repetition, output.host.number});
+      for_parts(std::ssize(output.device), [&](std::int64_t begin, std::int64_t end) {
+        Kokkos::parallel_for("overlap::custom::preset", RangePolicy(instance, begin, end),
+                             Preset{output.device, repetition, output.host.number});
+      });
     }
   };
   w.verify = [reference](std::uint32_t repetition, std::int64_t steps_per_s) {
     return reference.verify(repetition, steps_per_s);
   };
-}
-
-}  // namespace
-
-template <>
-void set_up<deck::WorkloadKind::custom>(const Setup& setup) {
-  with_space(setup, [&]<class Space>() { set_up_custom<Space>(setup); });
 }
 
 }  // namespace overlap::workload

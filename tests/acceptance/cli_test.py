@@ -158,7 +158,7 @@ class Custom(TestCase):
         done = run(self.deck(CUSTOM), f"--set=workload.tasks={tasks}")
         self.assert_clean(done)
         metrics = {line["metric"] for line in records(done.stdout)["OVERLAP_FOM"]}
-        self.assertEqual(metrics, {"predicted_time", "time", "speedup", "max_error", "overlap_efficiency",
+        self.assertEqual(metrics, {"time", "speedup", "max_error", "overlap_efficiency",
                                    "bound_fraction", "schedule_bound_fraction"})
 
     def test_a_list_that_is_not_safe(self):
@@ -201,11 +201,11 @@ class Usage(TestCase):
 
     def test_options_without_their_value(self):
         for option in ("--set", "--json"):
-            self.assert_error(run(self.deck(), option, calibrate=True), 3, option)
+            self.assert_error(run(self.deck(), option), 3, option)
 
     def test_options_before_a_command(self):
         for words in (["--json", self.folder / "x.json"], ["--quiet"], ["--device", "h200"]):
-            self.assert_error(run(*words, "merge", self.folder, calibrate=True), 3, f"found {words[0]} before a command|{words[0]} requires DECK")
+            self.assert_error(run(*words, "merge", self.folder), 3, f"found {words[0]} before a command|{words[0]} requires DECK")
         self.assertEqual(self.files(), [])
 
     def test_empty_file_name(self):
@@ -294,15 +294,8 @@ class ExitCodes(TestCase):
                                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
 
     @unittest.skipIf(SANITIZED, "sanitizers need far more memory")
-    def test_memory_that_the_model_lacks(self):
-        """The arrays of the measurement before the deck are not the deck's."""
-        for kib in range(20000, 300000, 5000):  # below, the libraries do not start
-            done = self.limited(self.deck(), kib=kib)
-            _, stderr = done.communicate(timeout=60)
-            if done.returncode == 4 and stderr != "miniapp: error: out of memory\n":  # of what is no array
-                break
-        self.assertRegex(stderr, r"small\.yaml: measuring the device: not enough memory for array \w+, \d+ MiB on the host and ")
-        large = self.limited(self.deck(), "--device=host", "--set=workload.elements=64 Mi")
+    def test_memory_that_a_deck_lacks(self):
+        large = self.limited(self.deck(), "--set=workload.elements=64 Mi")
         _, stderr = large.communicate(timeout=60)
         self.assertEqual(large.returncode, 4)
         self.assertRegex(stderr, r"small\.yaml: not enough memory for array a, 256 MiB on the host and ")
@@ -312,7 +305,7 @@ class ExitCodes(TestCase):
         hidden = ["unshare", "--mount", "--map-root-user", "sh", "-c", 'mount --bind /dev/null /proc/meminfo && exec "$0" "$@"']
         if subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
             self.skipTest("this user cannot mount")
-        done = subprocess.run([*hidden, MINIAPP, self.deck(), "--device=host", "--json", self.folder / "out.json"],
+        done = subprocess.run([*hidden, MINIAPP, self.deck(), "--json", self.folder / "out.json"],
                               capture_output=True, text=True, timeout=60)
         self.assert_clean(done)
         self.assertIn("unknown available of unknown", done.stdout)
@@ -335,7 +328,7 @@ class ExitCodes(TestCase):
     def test_a_crash_stays_a_crash(self):
         """Also after an allocation has failed, here that of the first point of a sweep."""
         sweep = self.deck(ENDLESS[: ENDLESS.index("acceptance")] + "sweep: {workload.elements: [64 Mi, 4096]}\n")
-        process = self.limited(sweep, "--device=host")
+        process = self.limited(sweep)
         self.addCleanup(process.communicate)
         for line in process.stderr:
             if "skipped workload.elements 64 Mi: " in line:
@@ -416,7 +409,7 @@ class Streams(TestCase):
         lines = done.stdout.splitlines()
         for line in lines:
             self.assertTrue(any(form.fullmatch(line) for form in (FOM, CHECK, RESULT)), line)
-        self.assertEqual(len(lines), 3 * 7 + 2 + 3 + 1)
+        self.assertEqual(len(lines), 3 * 6 + 2 + 3 + 1)
 
     def test_without_quiet_the_same_lines_come_last(self):
         done = run(self.deck())
@@ -445,7 +438,7 @@ class Streams(TestCase):
         ours, theirs = pty.openpty()
         try:
             process = subprocess.Popen(
-                [MINIAPP, str(self.deck()), "--device=host"], stdout=subprocess.DEVNULL, stderr=theirs,
+                [MINIAPP, str(self.deck())], stdout=subprocess.DEVNULL, stderr=theirs,
                 env={**os.environ, "TERM": kind},
             )
             os.close(theirs)
@@ -552,7 +545,7 @@ class Interrupts(TestCase):
     def interrupted(self, *arguments, signals=(signal.SIGINT,)):
         """Runs for ever, until the signals."""
         target = self.folder / "out.json"
-        process = start(self.deck(ENDLESS), *arguments, "--device=host", "--json", target)
+        process = start(self.deck(ENDLESS), *arguments, "--json", target)
         for line in process.stdout:
             if line.startswith("host memory"):
                 break
@@ -572,7 +565,7 @@ class Interrupts(TestCase):
         """It stops the run unless nohup started it, whatever libraries of MPI do with the signal."""
         for ignored in (False, True):
             action = signal.SIG_IGN if ignored else signal.SIG_DFL  # nohup may run this test
-            process = subprocess.Popen([MINIAPP, self.deck(ENDLESS), "--device=host"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            process = subprocess.Popen([MINIAPP, self.deck(ENDLESS)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                        text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, action))  # noqa: B023
             for line in process.stdout:
                 if line.startswith("host memory"):
@@ -623,7 +616,7 @@ class Interrupts(TestCase):
                 "issue: {orders: [custom]}\nmeasure: {warmup: 0, repetitions: 1000}\n")
         for number in (signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU, signal.SIGHUP):
             with self.subTest(number.name):
-                process = subprocess.Popen([MINIAPP, self.deck(text), "--device=host", "--json", self.folder / "out.json"],
+                process = subprocess.Popen([MINIAPP, self.deck(text), "--json", self.folder / "out.json"],
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # nohup may run this
                 for line in process.stdout:
@@ -642,11 +635,11 @@ class Interrupts(TestCase):
     def test_again(self):
         """Ends it while a kernel of minutes runs."""
         text = "workload: {kind: increment, intensity: 100000, elements: 16 Mi}\n"
-        process = start(self.deck(text), "--json", self.folder / "out.json", "--device=host")
+        process = start(self.deck(text), "--json", self.folder / "out.json")
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         for line in process.stdout:  # the heading ends when all is prepared
-            if line.startswith("model"):
+            if line.startswith("host memory"):
                 break
         time.sleep(3)
         process.send_signal(signal.SIGINT)
@@ -661,7 +654,7 @@ class Interrupts(TestCase):
         """While rates and timelines are measured; if the machine is slow, earlier."""
         text = ("workload: {kind: custom, tasks: [{name: K, stage: kernel, lane: 1, duration: 300 ms}]}\n"
                 "measure: {warmup: 0, duration: 1 s}\n")
-        process = start(self.deck(text), "--device=host", "--json", self.folder / "out.json")
+        process = start(self.deck(text), "--json", self.folder / "out.json")
         for line in process.stdout:
             if line.startswith("host memory"):
                 break

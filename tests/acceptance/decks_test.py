@@ -11,7 +11,7 @@ import yaml
 
 from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, keys_in, overrides, records, run
 
-# Copies by duration take seconds to calibrate: of the decks that have them, those with every kind of task.
+# Of the decks with copies by duration, those with every kind of task.
 LIKE_OTHERS = {f"concurrency_{lanes}way" for lanes in (1, 2, 3)} | {"three_streams"}
 DECKS = sorted(
     path for folder in ("input", "input/rennich", "input/seeds", "input/studies") for path in (SOURCE / folder).glob("*.yaml")
@@ -87,19 +87,6 @@ class Limits(TestCase):
                 done = run(deck, f"--set=workload.{small}", "--set=chunks={count: 2}")
                 self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: managed) needs streams of a GPU; "
                                             r"this build \(\w+\) has no GPU back end")
-
-
-class TaskLists(TestCase):
-    def test_predictions_on_a_host_have_a_range(self):
-        target = self.folder / "out.json"
-        few = "--set=measure.repetitions=2"
-        self.assert_clean(run(SOURCE / "input/rennich/three_streams.yaml", few, "--json", target, calibrate=True))
-        result = json.loads(target.read_text())
-        if result["device"] is not None:
-            self.skipTest("about host back ends, and this build runs on a GPU")
-        for measured in result["runs"]:
-            self.assertLess(measured["predicted_lo_s"], measured["predicted_s"])
-            self.assertGreater(measured["predicted_hi_s"], measured["predicted_s"])
 
 
 class Claims(TestCase):
@@ -230,10 +217,7 @@ class Products(TestCase):
 
     def test_a_share_is_predicted_where_the_device_file_knows_the_host(self):
         half = (self.DECK, "--set", self.ORDERS, "--set=workload.host_share=0.5")
-        done = run(*half, "--predict=ideal_hyperq")
-        self.assert_clean(done)
-        self.assertIn("four_way: the device has no host.products", done.stdout)
-        self.assertEqual([line["order"] for line in records(done.stdout)["OVERLAP_FOM"]], ["three_way"])
+        self.assert_error(run(*half, "--predict=ideal_hyperq"), 3, "ideal_hyperq.yaml: host.products: no rate for the tiles")
         done = run(*half, "--predict=c2070")
         self.assert_clean(done)
         three, four = (float(line["value"]) for line in records(done.stdout)["OVERLAP_FOM"])
@@ -245,7 +229,7 @@ class Decks(TestCase):
         given = yaml.safe_load(path.read_text())
         settings = shrunk(given)
         target = self.folder / "out.json"
-        done = run(path, *overrides(settings), "--json", target)
+        done = run(path, *overrides(settings), "--device=host", "--json", target)
         if self.is_skipped(given["workload"]["kind"], done):
             return
         self.assert_clean(done)
@@ -292,9 +276,8 @@ class Decks(TestCase):
                 self.assertTrue(measured["verified"])
                 self.assertEqual(len(measured["samples_s"]), REPETITIONS)
                 self.assertGreater(min(measured["samples_s"]), 0)
-                if order != "four_way":  # whose host tiles have no rate
-                    self.assertGreater(measured["predicted_s"], 0)
-                    self.assertEqual(len(measured["predicted_timeline"]), measured["tasks"])
+                self.assertGreater(measured["predicted_s"], 0)
+                self.assertEqual(len(measured["predicted_timeline"]), measured["tasks"])
                 self.check_trace(measured)
                 self.check_bounds(measured)
                 time = measured["time_s"]
@@ -368,8 +351,7 @@ class Decks(TestCase):
         for measured in result["runs"]:
             first = len(expected)
             order, n = measured["order"], len(measured["samples_s"])
-            if measured["predicted_s"] is not None:
-                expected.append((order, "predicted_time", measured["predicted_s"], "s", 0))
+            expected.append((order, "predicted_time", measured["predicted_s"], "s", 0))
             expected.append((order, "time", measured["time_s"]["median"], "s", n))
             if measured["throughput"] is not None:
                 expected.append((order, "throughput", measured["throughput"], "GB/s", n))

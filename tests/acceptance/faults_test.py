@@ -80,7 +80,7 @@ class Faults(TestCase):
             self.assertGreaterEqual(self.each(call, kind, lambda done: self.assert_told(done, old), old), len(self.names))
 
     def test_a_sweep_where_files_have_no_locks(self):
-        self.arguments = [self.deck(), "--device=host", "--quiet", "--set=sweep={chunks.count: [1, 2]}", "--json", self.out / "a.json"]
+        self.arguments = [self.deck(), "--quiet", "--set=sweep={chunks.count: [1, 2]}", "--json", self.out / "a.json"]
         done = self.run_with("flock", "ENOLCK", 1, None)
         self.assert_clean(done)
         self.assertEqual(list(self.contents()), ["a.json"])

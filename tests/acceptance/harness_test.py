@@ -25,7 +25,7 @@ class ReFrame(TestCase):
         """Runs the check; returns its exit code, its counts (ran, of, checks, failures, skipped) and its output. `code`:
         what the program ends with, whatever it found. `options`: for the program, in ReFrame's notation."""
         program = self.folder / "miniapp"
-        program.write_text(f'#!/bin/sh\n"{MINIAPP}" "$@" --device=host\nexit {"$?" if code is None else code}\n')
+        program.write_text(f'#!/bin/sh\n"{MINIAPP}" "$@"\nexit {"$?" if code is None else code}\n')
         program.chmod(0o755)
         settings = [f"overlap.executable={program}", f"overlap.deck={deck}"]
         if expected:

@@ -56,7 +56,7 @@ class Case(TestCase):
         return path
 
     def real_miniapp(self):
-        self.command("miniapp", f'#!/bin/sh\n[ "$1" = merge ] || set -- "$@" --device=host\nexec "{MINIAPP}" "$@"\n')
+        self.command("miniapp", f'#!/bin/sh\nexec "{MINIAPP}" "$@"\n')
 
     def ended(self, *codes):
         """A miniapp that ends with these codes, one after the other, and then always with the last. A code can be
@@ -450,7 +450,7 @@ class SlurmHealth(HealthCheck):
         namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
         if subprocess.run([*namespace, "true"], capture_output=True).returncode:
             self.skipTest("mounts are not allowed")
-        self.command("miniapp", f'#!/bin/sh\n"{MINIAPP}" "$@" --device=host\ncode=$?\necho $code >>"$0.ended"\nexit $code\n')
+        self.command("miniapp", f'#!/bin/sh\n"{MINIAPP}" "$@"\ncode=$?\necho $code >>"$0.ended"\nexit $code\n')
         self.deck(SLOW)
         self.kept.mkdir()
         for options in ("size=64k", "size=64k,nr_inodes=2"):
@@ -465,7 +465,7 @@ class SlurmHealth(HealthCheck):
         self.command("miniapp", f"""#!/bin/sh
 shift
 if mkdir "$0.ran" 2>/dev/null; then deck={slow}; else deck={good}; fi
-exec "{MINIAPP}" "$deck" "$@" --device=host
+exec "{MINIAPP}" "$deck" "$@"
 """)
         self.assertEqual(self.check(), [])
         self.assertEqual(self.results(), ["1.json.unconfirmed", "2.json"])

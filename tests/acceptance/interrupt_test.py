@@ -111,7 +111,7 @@ class Interrupts(TestCase):
         return self.outputs(json="a.json", csv="a.csv", junit="a.xml", timeline=["a.svg", "a.html"], trace="trace.json")
 
     def test_run(self):
-        self.each([self.deck(RUN), "--device=host", *self.all_files()], leaves_files=True)
+        self.each([self.deck(RUN), *self.all_files()], leaves_files=True)
 
     def test_prediction(self):
         self.each([self.deck(), *LARGE, *self.all_files()], leaves_files=True)
@@ -120,7 +120,7 @@ class Interrupts(TestCase):
         self.each([self.deck(), "--dry-run", "--set=workload.elements=64 Mi", "--set=chunks.count=400", *self.outputs()])
 
     def test_sweep(self):
-        sweep = [self.deck(SWEEP, "sweep.yaml"), "--device=host", *self.outputs(json="a.json", csv="a.csv")]
+        sweep = [self.deck(SWEEP, "sweep.yaml"), *self.outputs(json="a.json", csv="a.csv")]
         journal = self.out / "a.json.points"
 
         def resume(_):

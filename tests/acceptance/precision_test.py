@@ -96,7 +96,7 @@ class Soak(TestCase):
 
     def soaking(self, keys="duration: 10 min"):
         deck = self.deck(with_measure(keys).replace("65536", "1024"))
-        process = start(deck, "--device=host", "--json", self.folder / "out.json")
+        process = start(deck, "--json", self.folder / "out.json")
         for line in process.stdout:
             if line.startswith("host memory"):
                 return process

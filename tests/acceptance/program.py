@@ -72,14 +72,8 @@ def in_fleet(pid):
         return False  # it has ended
 
 
-def run(*arguments, calibrate=False, timeout=300, **options):
-    """Runs the program to its end; its streams are text. Measuring the machine before each deck
-    would take most of the time of small runs: unless `calibrate`, the model has a shipped device.
-    """
-    runs = not arguments or arguments[0] not in ("baseline", "compare", "merge", "show")
-    words = " ".join(map(str, arguments))
-    if runs and not calibrate and not re.search("--(device|predict|calibrate|list|version)", words):
-        arguments = (*arguments, "--device=host")
+def run(*arguments, timeout=300, **options):
+    """Runs the program to its end; its streams are text."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     options.setdefault("env", {**os.environ, "COLUMNS": "1000"})  # nothing is wrapped or left out
     return subprocess.run(

@@ -32,7 +32,7 @@ class Launchers(TestCase):
         """Exit codes and stderr of both ranks, which run at once."""
         deck = self.deck(text)
         processes = [
-            subprocess.Popen([MINIAPP, deck, "--quiet", "--device=host", *map(str, options)], stdout=subprocess.DEVNULL,
+            subprocess.Popen([MINIAPP, deck, "--quiet", *map(str, options)], stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True,
                              env=ALONE | {name: value for name, value in zip(row, (str(rank), "2", str(rank), "2", "78")) if name})
             for rank in (0, 1)
@@ -75,7 +75,7 @@ class Launchers(TestCase):
 
     def test_a_killed_process_blocks_nobody(self):
         target, deck = self.folder / "p.json", self.deck(ENDLESS)
-        process = start(deck, "--device=host", "--json", target)
+        process = start(deck, "--json", target)
         self.addCleanup(process.communicate)
         for line in process.stdout:
             if line.startswith("host memory"):

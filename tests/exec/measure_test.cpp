@@ -7,7 +7,6 @@
 #include "model/predict.hpp"
 #include "schedule/build.hpp"
 #include "signals.hpp"
-#include "spaces.hpp"
 
 /// The measuring loop, the host's own work, samples and balance.
 namespace overlap {
@@ -17,13 +16,9 @@ using deck::ElementType;
 using deck::Order;
 using deck::WorkloadKind;
 
-template <class Space>
-class MeasureTest : public testing::Test {};
-TYPED_TEST_SUITE(MeasureTest, Spaces);
-
-TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
+TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
   const deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 4, ElementType::float32);
-  TestBench<TypeParam> bench(deck, Order::depth_first, 4);
+  TestBench bench(deck, Order::depth_first, 4);
   const auto costs = schedule::costs(deck.workload, 1);
   const auto sequential =
       schedule::build(costs, schedule::layout(deck, costs, std::nullopt), Order::sequential, 1);
@@ -52,9 +47,9 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
   }
 }
 
-TYPED_TEST(MeasureTest, PrecisionEndsTheRepetitions) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
-                             Order::depth_first, 4);
+TEST(MeasureTest, PrecisionEndsTheRepetitions) {
+  TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                  Order::depth_first, 4);
   std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
   // As wide as intervals may be: two looks are enough. Each of them may be the last repetition.
   const experiment::Samples samples =
@@ -67,9 +62,9 @@ TYPED_TEST(MeasureTest, PrecisionEndsTheRepetitions) {
   EXPECT_EQ(samples.verified_runs, 3);
 }
 
-TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
-                             Order::depth_first, 4);
+TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
+  TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                  Order::depth_first, 4);
   std::vector<experiment::Run> runs(2, run_of(Order::depth_first, bench.schedule));
   int most = 0;
   const auto show = [&](int done, int total, const std::string&) {
@@ -92,9 +87,9 @@ TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
   }
 }
 
-TYPED_TEST(MeasureTest, TheRoundInWhichTimeRunsOutIsTheLast) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
-                             Order::depth_first, 4);
+TEST(MeasureTest, TheRoundInWhichTimeRunsOutIsTheLast) {
+  TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                  Order::depth_first, 4);
   std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
   const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   const experiment::Samples samples =
@@ -117,9 +112,9 @@ TEST(LinkTest, CopiesAsTheLargestChunk) {
   EXPECT_EQ(measure::link_bytes({chunked}), 64 << 20);
 }
 
-TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
-                             Order::depth_first, 4);
+TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
+  TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                  Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
   std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
   measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
@@ -130,13 +125,12 @@ TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
 }
 
 /// A query gives a signal.
-template <class Space>
-class SignallingLanes final : public ChangedLanes<Space> {
+class SignallingLanes final : public ChangedLanes {
  public:
-  SignallingLanes(int lanes, int* signal) : ChangedLanes<Space>(lanes), signal_(signal) {}
+  SignallingLanes(int lanes, int* signal) : ChangedLanes(lanes), signal_(signal) {}
   bool query(int lane) override {
     give(signal_);
-    return ChangedLanes<Space>::query(lane);
+    return ChangedLanes::query(lane);
   }
 
  private:
@@ -144,10 +138,9 @@ class SignallingLanes final : public ChangedLanes<Space> {
 };
 
 /// A schedule with work of the host.
-template <class Space>
-struct HostWorkBench : TestBench<Space> {
+struct HostWorkBench : TestBench {
   HostWorkBench(Order order, deck::Mechanism mechanism = deck::Mechanism::streams)
-      : TestBench<Space>(deck_of(mechanism), order, 2) {
+      : TestBench(deck_of(mechanism), order, 2) {
     this->schedule = schedule::with_host_work(this->schedule, 1e-4, 6);
     measure::calibrate_host_steps(this->workload);
   }
@@ -171,22 +164,22 @@ struct AwaitsHostWork {
   }
 };
 
-TYPED_TEST(MeasureTest, HostWorkRunsWhileKernelsAreHeld) {
+TEST(MeasureTest, HostWorkRunsWhileKernelsAreHeld) {
   for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
     SCOPED_TRACE(deck::to_string(order));
-    HostWorkBench<TypeParam> bench(order);
-    const Kokkos::View<int*, workload::PinnedSpace<TypeParam>> signals("signals", 2);
+    HostWorkBench bench(order);
+    const Kokkos::View<int*, Kokkos::SharedHostPinnedSpace> signals("signals", 2);
     int* const at = signals.data();
     bench.executor = std::make_unique<measure::Executor>(
-        std::make_unique<SignallingLanes<TypeParam>>(bench.schedule.lanes, at),
+        std::make_unique<SignallingLanes>(bench.schedule.lanes, at),
         bench.schedule.lanes);
     auto& tasks = bench.schedule.tasks;
     const auto work = std::find_if(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
       return task.stage == schedule::Stage::host;
     });
     tasks.insert(work + 1, {.stage = schedule::Stage::query});
-    bench.workload.launch = [=](const TypeParam& instance, const workload::Call&) {
-      Kokkos::parallel_for("test::hold", Kokkos::RangePolicy<TypeParam>(instance, 0, 1),
+    bench.workload.launch = [=](const Space& instance, const workload::Call&) {
+      Kokkos::parallel_for("test::hold", Kokkos::RangePolicy<Space>(instance, 0, 1),
                            AwaitsHostWork{at, at + 1});
     };
     bench.workload.generate(1);
@@ -198,18 +191,18 @@ TYPED_TEST(MeasureTest, HostWorkRunsWhileKernelsAreHeld) {
   }
 }
 
-TYPED_TEST(MeasureTest, GraphsLeaveHostWorkToTheHost) {
-  if (workload::is_host<TypeParam>) GTEST_SKIP() << "only GPUs have graphs";
-  HostWorkBench<TypeParam> bench(Order::depth_first, deck::Mechanism::graph);
+TEST(MeasureTest, GraphsLeaveHostWorkToTheHost) {
+  if (workload::is_host) GTEST_SKIP() << "only GPUs have graphs";
+  HostWorkBench bench(Order::depth_first, deck::Mechanism::graph);
   EXPECT_FALSE(bench.run(1).mismatch);
   EXPECT_FALSE(bench.run(2).mismatch);
   EXPECT_TRUE(bench.executor->lanes().graph_costs());
 }
 
-TYPED_TEST(MeasureTest, HostWorkLastsAsLongAsAsked) {
+TEST(MeasureTest, HostWorkLastsAsLongAsAsked) {
   for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
     SCOPED_TRACE(deck::to_string(order));
-    const HostWorkBench<TypeParam> bench(order);
+    const HostWorkBench bench(order);
     std::vector<experiment::Run> runs = {run_of(order, bench.schedule)};
     runs[0].host_work = true;
     measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 5});
@@ -222,12 +215,12 @@ TYPED_TEST(MeasureTest, HostWorkLastsAsLongAsAsked) {
 
 // A kernel that takes the host a known time for each repeat: what balancing must find is known,
 // too.
-TYPED_TEST(MeasureTest, BalanceFindsTheRepeats) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1 << 21, 1, ElementType::float32),
-                             Order::depth_first, 1);
+TEST(MeasureTest, BalanceFindsTheRepeats) {
+  TestBench bench(test_deck(WorkloadKind::increment, 1 << 21, 1, ElementType::float32),
+                  Order::depth_first, 1);
   for (const double target : {1.0, 4.0}) {
     double repeat_s = 0;
-    bench.workload.launch = [&](const TypeParam&, const workload::Call& call) {
+    bench.workload.launch = [&](const Space&, const workload::Call& call) {
       const auto end = std::chrono::steady_clock::now() +
                        std::chrono::duration<double>(repeat_s * static_cast<double>(call.repeats));
       while (std::chrono::steady_clock::now() < end) continue;
@@ -250,9 +243,9 @@ TYPED_TEST(MeasureTest, BalanceFindsTheRepeats) {
   }
 }
 
-TYPED_TEST(MeasureTest, BalanceNeverGoesBelowOneRepeat) {
+TEST(MeasureTest, BalanceNeverGoesBelowOneRepeat) {
   deck::Deck deck = test_deck(WorkloadKind::increment, 200000, 4, ElementType::float32);
-  TestBench<TypeParam> bench(deck, Order::depth_first, 4);
+  TestBench bench(deck, Order::depth_first, 4);
   const auto balance = measure::find_balance(*bench.executor, bench.schedule, bench.workload, 4.0);
   EXPECT_GE(balance.repeats, 1);
   EXPECT_GT(balance.copy_s, 0);
@@ -261,41 +254,10 @@ TYPED_TEST(MeasureTest, BalanceNeverGoesBelowOneRepeat) {
   EXPECT_FALSE(bench.run(1).mismatch);
 }
 
-// A run of many tiny chunks issues the same calls as the meter.
-TYPED_TEST(MeasureTest, TheCostOfCallsIsThatOfARun) {
-  model::Device device;
-  device.host = {.copy_s = 1, .kernel_s = 1};
-  device.kernels["increment"] = {{{.time = model::Curve::line(0, 1)}}};
-  for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
-    TestBench<TypeParam> bench(
-        test_deck(WorkloadKind::increment, 64 << 10, 64, ElementType::float32), order, 4);
-    const measure::IssueMeter meter(bench.schedule, device);
-    const double ratio = first_that(
-        [](double near) { return near > 0.8 && near < 1.25; },
-        [&] {
-          const auto both = measure::sample({.samples = 21}, [&] {
-            return std::pair(meter.chunk_s(*bench.executor, bench.workload),
-                             bench.executor->run(bench.schedule, bench.workload).issued_s / 64);
-          });
-          using Pair = std::pair<double, double>;
-          return measure::median(both, &Pair::first) / measure::median(both, &Pair::second);
-        });
-    EXPECT_GT(ratio, 0.8);
-    EXPECT_LT(ratio, 1.25);
-    EXPECT_FALSE(bench.run(1).mismatch);
-  }
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 1, ElementType::float32),
-                             Order::depth_first, 1);
-  device.host = {};
-  EXPECT_EQ(measure::IssueMeter(bench.schedule, device).chunk_s(*bench.executor, bench.workload),
-            0);
-}
-
-TYPED_TEST(MeasureTest, ASchedulesLanesMustExist) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
-                             Order::depth_first, 3);
-  bench.executor = std::make_unique<measure::Executor>(2, deck::Issue(), deck::Memory(),
-                                                       workload::id_of<TypeParam>);
+TEST(MeasureTest, ASchedulesLanesMustExist) {
+  TestBench bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
+                  Order::depth_first, 3);
+  bench.executor = std::make_unique<measure::Executor>(2, deck::Issue(), deck::Memory());
   EXPECT_THROW(bench.executor->run(bench.schedule, bench.workload), std::logic_error);
 }
 
@@ -316,7 +278,7 @@ TEST(Link, IsMeasuredInTurn) {
 }
 
 /// Lanes on which each copy to the device takes as long as four.
-struct SlowToDevice : ChangedLanes<Kokkos::DefaultExecutionSpace> {
+struct SlowToDevice : ChangedLanes {
   explicit SlowToDevice(std::vector<schedule::Traffic>& seen) : ChangedLanes(2), runs(seen) {}
   void bind(const schedule::Schedule& s, const workload::Workload& w) override {
     tasks = &s.tasks;
@@ -376,7 +338,7 @@ TEST(HandSchedule, BeginsInTheMiddleOfSmallArrays) {
   hand.cover();
   for (int i = 0; i < 3; ++i) hand.add(schedule::Stage::kernel, 300, 0);
   std::vector<std::int64_t> begins;
-  for (const auto& piece : hand.schedule().cuts[0].pieces) begins.push_back(piece.begin);
+  for (const auto& task : hand.schedule().tasks) begins.push_back(task.operands[0].begin);
   EXPECT_THAT(begins, testing::ElementsAre(0, 500, 0, 300));
 }
 

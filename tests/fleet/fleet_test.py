@@ -119,7 +119,7 @@ class Case(TestCase):
 
     def fleet(self, text, *options, ranks=RANKS):
         """Starts --fleet with a result file per rank and the fleet file."""
-        return self.mpirun(MINIAPP, "--fleet", self.deck(text), "--quiet", "--device=host", "--json=rank-{rank}.json",
+        return self.mpirun(MINIAPP, "--fleet", self.deck(text), "--quiet", "--json=rank-{rank}.json",
                            "--json=fleet.json", *options, ranks=ranks)
 
     def assert_none_left(self, started):
@@ -202,7 +202,7 @@ echo "boot-$((rank / 2))" >boot-$rank
 exec unshare -m sh -c 'mount --bind boot-'$rank' {boot_id} && exec "$0" "$@"' '{MINIAPP}' "$@"
 """)
         started = self.mpirun("sh", script, "--fleet", self.deck(STEADY), "--quiet",
-                              "--device=host", "--json=rank-{rank}.json", "--json=fleet.json")
+                              "--json=rank-{rank}.json", "--json=fleet.json")
         self.assert_ends(started, "PASS", 0)
         for rank in range(RANKS):
             result = self.result(rank)
@@ -221,7 +221,7 @@ exec unshare -m sh -c 'mount --bind boot-'$rank' {boot_id} && exec "$0" "$@"' '{
     def test_each_deck_has_its_file(self):
         other = self.folder / "other.yaml"
         other.write_text(STEADY)
-        started = self.mpirun(MINIAPP, "--fleet", self.deck(STEADY), other, "--quiet", "--device=host",
+        started = self.mpirun(MINIAPP, "--fleet", self.deck(STEADY), other, "--quiet",
                               "--json={rank}-{deck}.json", "--json=fleet.json", ranks=2)
         self.assert_ends(started, "PASS", 0)
         files = sorted(f"{rank}-{deck}.json" for rank in range(2) for deck in ("small", "other"))
@@ -231,7 +231,7 @@ exec unshare -m sh -c 'mount --bind boot-'$rank' {boot_id} && exec "$0" "$@"' '{
     def test_decks_of_one_name_have_files_of_their_own(self):
         (self.folder / "other").mkdir()
         other = self.deck(STEADY.replace("65536", "32768"), "other/small.yaml")
-        started = self.mpirun(MINIAPP, "--fleet", self.deck(STEADY), other, "--quiet", "--device=host", "--json={rank}-{deck}.json",
+        started = self.mpirun(MINIAPP, "--fleet", self.deck(STEADY), other, "--quiet", "--json={rank}-{deck}.json",
                               "--json=fleet.json", ranks=2)
         self.assert_ends(started, "PASS", 0)
         files = [device["file"] for device in self.fleet_file()["devices"]]
@@ -248,7 +248,7 @@ exec unshare -m sh -c 'mount --bind boot-'$rank' {boot_id} && exec "$0" "$@"' '{
 class Trouble(Case):
     def test_a_file_about_all_decks_has_none_of_them_in_its_name(self):
         for option in ("--json={deck}.json", "--report={deck}.html"):
-            _, output, errors = self.mpirun(MINIAPP, "--fleet", self.deck(), "--device=host", option, ranks=2).end()
+            _, output, errors = self.mpirun(MINIAPP, "--fleet", self.deck(), option, ranks=2).end()
             self.assertRegex(output + errors, r"found \{deck\} in the name of a file about all ranks")
             self.assertEqual(self.files(), ["small.yaml"])
 
@@ -257,7 +257,7 @@ class Trouble(Case):
         text = deck.read_text()
         for options, other in (([f"--json={deck}"], "the deck"), (["--json=one.json", "--report=one.json"], "--json"),
                                (["--json=rank-{rank}.json", "--report=rank-0.json"], "--report")):
-            _, output, errors = self.mpirun(MINIAPP, "--fleet", deck, "--device=host", *options, ranks=2).end()
+            _, output, errors = self.mpirun(MINIAPP, "--fleet", deck, *options, ranks=2).end()
             self.assertRegex(output + errors, f"which is also {other}; allowed: one file for each")
             self.assertEqual(deck.read_text(), text)
             self.assertEqual(set(self.files()) - {"rank-1.json"}, {"small.yaml"})
@@ -267,7 +267,7 @@ class Trouble(Case):
         self.deck()
         (self.folder / "other").mkdir()
         started = self.mpirun("sh", "-c", f"[ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} != 1 ] || cd other; exec '{MINIAPP}' --fleet "
-                              "small.yaml --quiet --device=host --json=fleet.json", ranks=3)
+                              "small.yaml --quiet --json=fleet.json", ranks=3)
         code, output, errors = started.end(30)
         self.assertRegex(output + errors, rf"\Aminiapp: error: rank 1 on {re.escape(HOST)}: small\.yaml: [^\n]*\n")
         self.assertEqual((output + errors).count("small.yaml"), 1)
@@ -281,7 +281,7 @@ class Trouble(Case):
         self.assertEqual((output + errors).count("none.yaml"), 1)
 
     def test_a_machine_that_is_not_what_the_deck_requires(self):
-        started = self.mpirun(MINIAPP, "--fleet", "acceptance/node", "--quiet", "--device=host", "--json=rank-{rank}.json",
+        started = self.mpirun(MINIAPP, "--fleet", "acceptance/node", "--quiet", "--json=rank-{rank}.json",
                               "--json=fleet.json", ranks=2)
         text = self.assert_ends(started, "SKIPPED", 77)
         self.assertRegex(text, r"rank 1 on \S+: error: .*require\.pcie needs a GPU; this build \(\w+\) has no GPU back end")
@@ -458,7 +458,7 @@ class Trouble(Case):
 
 class Usage(Case):
     def test_ranks_without_fleet_and_with_one_file_are_refused(self):
-        started = self.mpirun(MINIAPP, self.deck(), "--quiet", "--device=host", "--json=one.json", ranks=2)
+        started = self.mpirun(MINIAPP, self.deck(), "--quiet", "--json=one.json", ranks=2)
         code, _, errors = started.end()
         self.assertRegex(errors, r"(?m)^miniapp: error: [^\n]*\{rank\}[^\n]*$")
         if OPEN_MPI is None or OPEN_MPI >= 5:
@@ -466,13 +466,13 @@ class Usage(Case):
         self.assertEqual(self.files(), ["small.yaml"])
 
     def test_ranks_without_fleet_each_have_their_file(self):
-        self.mpirun(MINIAPP, self.deck(), "--quiet", "--device=host", "--json=p-{rank}.json", ranks=2).end()
+        self.mpirun(MINIAPP, self.deck(), "--quiet", "--json=p-{rank}.json", ranks=2).end()
         self.assertEqual([json.loads((self.folder / f"p-{rank}.json").read_text())["job"]["rank"] for rank in (0, 1)], [0, 1])
 
     def test_ranks_that_know_nothing_of_each_other_and_have_one_file(self):
         """As under a launcher whose variables are not known."""
         deck = self.deck(SMALL.replace("repetitions: 3", "duration: 3 s"))
-        started = self.mpirun("env", "-i", MINIAPP, deck, "--quiet", "--device=host", "--json=one.json", ranks=2)
+        started = self.mpirun("env", "-i", MINIAPP, deck, "--quiet", "--json=one.json", ranks=2)
         _, output, errors = started.end()
         self.assertEqual(output.count("OVERLAP_RESULT verdict=PASS"), 1)
         self.assertRegex(errors, r"(?m)^miniapp: error: --json: found one\.json, which another process is going to write; ")

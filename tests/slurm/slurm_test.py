@@ -93,9 +93,8 @@ class Case(TestCase):
     def setUp(self):
         super().setUp()
         self.addCleanup(self.end_jobs)
-        # Measuring the machine before each deck would take most of the time.
         pathlib.Path("/usr/local/bin/miniapp").write_text(
-            f'#!/bin/sh\n[ "$1" = merge ] || set -- "$@" --device=host\nexec "{MINIAPP}" "$@"\n')
+            f'#!/bin/sh\nexec "{MINIAPP}" "$@"\n')
 
     def end_jobs(self):
         """No job and no process of one outlives its test."""
@@ -349,7 +348,7 @@ class HealthCheck(NodePrivate):
 deck=$1
 shift
 if [ "$(hostname)" = n1 ] && mkdir {once}/ran 2>/dev/null; then deck={slow}; fi
-exec "{MINIAPP}" "$deck" "$@" --device=host
+exec "{MINIAPP}" "$deck" "$@"
 """)
         ask("scontrol", "reconfigure")
         log = self.kept / "health.log"
@@ -391,7 +390,7 @@ if [ "$(hostname)" = n1 ] && [ -e {lost} ]; then
   echo 'miniapp: error: {unmet}' >&2
   exit 4
 fi
-exec "{MINIAPP}" "$@" --device=host
+exec "{MINIAPP}" "$@"
 """)
         self.decks(n2=ENDLESS)
         ask("scontrol", "reconfigure")

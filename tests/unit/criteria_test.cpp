@@ -416,19 +416,6 @@ TEST(Predictions, CompareWithTheBaselineOfTheirOwnDevice) {
                                        "depth_first  1.000 s      4.00  3.000 s      3.00\n"));
 }
 
-TEST(Predictions, AreRightUpToTheEndsOfWhatTheyExpect) {
-  results::Run run = run_of(Order::depth_first, {1, 1, 1});
-  EXPECT_TRUE(results::as_expected(run));
-  for (const auto& [lo, hi, right] :
-       {std::tuple(1.0, 1.5, true), {0.5, 1.0, true}, {1.1, 1.5, false}, {0.5, 0.9, false}}) {
-    run.predicted_lo_s = lo;
-    run.predicted_hi_s = hi;
-    EXPECT_EQ(results::as_expected(run), right);
-  }
-  run.samples_s.clear();
-  EXPECT_TRUE(results::as_expected(run));
-}
-
 TEST(ResultLines, AreExact) {
   const Runs runs = {two_runs[1]};
   const auto checks = judged({at_most(Metric::time, 1.5)}, runs);

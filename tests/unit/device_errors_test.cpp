@@ -35,10 +35,8 @@ TEST(DeviceErrors, TheLimitsThemselvesAreGood) {
         good + "queues: {connections: 1024, copy_connections: 1024, window: 1048576}\n",
         good + "queues: {kind: worker}\nworkers: {cores: 1}\n",
         good + "queues: {kind: worker}\nworkers: {cores: 1024}\n", good + "copy_engines: 1\n",
-        good + "copy_engines: 2\n", good + "spread: {copies: 0, kernels: 0, calls: 0}\n",
-        good + "spread: {copies: 1, kernels: 1, calls: 1}\n", good + "memory: 1\n",
-        good + "doubtful: [host, kernels.slowed, h2d.duplex at 64 KiB, "
-               "kernels.rates.increment at 1 B]\n",
+        good + "copy_engines: 2\n", good + "memory: 1\n", good + "match: {device: A GPU}\n",
+        good + "match: {device: A GPU, link: gen5 x16}\n",
         "h2d: {bandwidth: 1 MB/s, duplex: {times: [[1 KB, 970 us], [2 KB, 2 ms]]}}\n"
         "d2h: {bandwidth: 5 GB/s}\n" +
             kernels,

@@ -96,18 +96,6 @@ TEST(DeviceKernel, SmallKernelsLeaveRoom) {
   EXPECT_NEAR(rows.share(10, 30), 28. / 40, 1e-9);
 }
 
-TEST(DeviceHost, CostsKeepTheirProportionsInAChunkOfAnotherTime) {
-  const auto all = [](const HostCosts& costs) {
-    return std::array{costs.copy_s, costs.kernel_s, costs.record_s,
-                      costs.wait_s, costs.query_s,  costs.synchronize_s};
-  };
-  const HostCosts costs = {0.125, 0.25, 3, 4, 5, 6};  // 0.5 a chunk
-  EXPECT_THAT(all(with_chunk_s(costs, 0.25)), testing::ElementsAre(0.0625, 0.125, 1.5, 2, 2.5, 3));
-  EXPECT_EQ(all(with_chunk_s(costs, 0)), all(costs));
-  const HostCosts no_chunk = {.wait_s = 4};
-  EXPECT_EQ(all(with_chunk_s(no_chunk, 1)), all(no_chunk));
-}
-
 TEST(DeviceKernel, IsFoundByWorkloadAndType) {
   Device device;
   device.kernels["rowsum"].roofs.resize(1);
@@ -297,7 +285,6 @@ void expect_equal(const Copies& found, const Copies& expected, const std::string
   expect_equal(found.pinned, expected.pinned, what + ".pinned");
   expect_equal(found.pageable, expected.pageable, what + ".pageable");
   expect_equal(found.duplex, expected.duplex, what + ".duplex");
-  expect_equal(found.lines, expected.lines, what + ".lines");
   EXPECT_EQ(found.unblocked_bytes, expected.unblocked_bytes);
 }
 
@@ -316,7 +303,6 @@ void expect_equal(const Device& found, const Device& expected) {
   EXPECT_EQ(found.window, expected.window);
   EXPECT_EQ(found.concurrent_kernels, expected.concurrent_kernels);
   expect_close(found.kernels_slowed, expected.kernels_slowed, "kernels.slowed");
-  EXPECT_EQ(found.cache_bytes, expected.cache_bytes);
   ASSERT_EQ(found.kernels.size(), expected.kernels.size());
   for (const auto& [name, kernel] : expected.kernels) {
     ASSERT_EQ(found.kernels.count(name), 1u) << name;
@@ -330,21 +316,14 @@ void expect_equal(const Device& found, const Device& expected) {
   EXPECT_EQ(found.cores, expected.cores);
   EXPECT_EQ(found.lanes_divide, expected.lanes_divide);
   const auto costs = [](const Device& d) {
-    return std::vector{d.host.copy_s,      d.host.kernel_s,     d.host.record_s,
-                       d.host.wait_s,      d.host.query_s,      d.host.synchronize_s,
-                       d.latency.start_s,  d.latency.lane_s,    d.latency.event_s,
-                       d.latency.notice_s, d.latency.handover_s};
+    return std::vector{d.host.copy_s,     d.host.kernel_s,      d.host.record_s,   d.host.wait_s,
+                       d.host.query_s,    d.host.synchronize_s, d.latency.start_s, d.latency.lane_s,
+                       d.latency.event_s, d.latency.notice_s};
   };
   for (std::size_t i = 0; i < costs(found).size(); ++i) {
     expect_close(costs(found)[i], costs(expected)[i], "cost " + std::to_string(i));
   }
-  ASSERT_EQ(found.spread.has_value(), expected.spread.has_value());
-  if (expected.spread) {
-    expect_close(found.spread->copies, expected.spread->copies, "spread.copies");
-    expect_close(found.spread->kernels, expected.spread->kernels, "spread.kernels");
-    expect_close(found.spread->calls, expected.spread->calls, "spread.calls");
-  }
-  EXPECT_EQ(found.doubtful, expected.doubtful);
+  EXPECT_EQ(found.match, expected.match);
 }
 
 /// A device with a different, crooked value everywhere.
@@ -355,7 +334,6 @@ Device crooked() {
   device.h2d = {.pinned = Curve({{4096, 2.7123456e-6}, {65536, 3.91e-6}, {1e9 + 1, 0.0193}}),
                 .pageable = Curve::line(1.23456e-5, 2.2812345e10),
                 .duplex = Curve({{4096, 3.7e-6}, {1e9 + 1, 0.0213}}),
-                .lines = Curve({{4096, 2.04e-7}, {65536, 1.1885e-6}}),
                 .unblocked_bytes = 65536};
   device.d2h = {.pinned = Curve({{0, 1e-6}, {1000, 2e-6}, {3000, 7e-6}}),
                 .pageable = Curve({{3333, 1e-5}}),
@@ -369,15 +347,13 @@ Device crooked() {
   device.window = 61;
   device.concurrent_kernels = 5;
   device.kernels_slowed = 1.01234;
-  device.cache_bytes = 12345678;
   device.kernels["increment"] = {{{0, Curve::line(3e-6, 1.23456e12)}}};
   device.kernels["rowsum/int32"] = {
       {{0.214286, Curve::line(0, 4.4e12)}, {1.75, Curve({{65536, 3e-6}, {1e9, 3e-3}})}}};
   device.kernels["rowsum/int64"] = {{{1.5, Curve::line(0, 2.3e12)}}};
   device.host = {1.1e-6, 2.2e-6, 3.3e-6, 4.4e-7, 5.5e-9, 6.6e-10};
-  device.latency = {1.5e-6, 0, 3.25e-3, 1.75, 1.25e-6};
-  device.spread = {.copies = 0.0125, .kernels = 0, .calls = 0.5};
-  device.doubtful = {"h2d.times at 64 KiB", "host"};
+  device.latency = {1.5e-6, 0, 3.25e-3, 1.75};
+  device.match = {"A \"crooked\" GPU: 1", "gen4 x8"};
   return device;
 }
 
@@ -405,7 +381,7 @@ TEST(DeviceFile, LeavesOutWhatTheDocumentationSays) {
   EXPECT_EQ(device.concurrent_kernels, 1);
   EXPECT_EQ(device.window, 0);
   EXPECT_EQ(device.cores, 1);
-  EXPECT_EQ(device.cache_bytes, 0);
+  EXPECT_FALSE(device.match);
   EXPECT_EQ(device.memory_bytes, 0);
   EXPECT_EQ(device.kernels_slowed, 1);
   EXPECT_EQ(device.h2d.unblocked_bytes, 0);
@@ -436,16 +412,15 @@ TEST(DeviceFile, OfAMeasuredDeviceIsShippedAsItIsWritten) {
   }
 }
 
-TEST(DeviceFile, OfAMeasuredDeviceHasASpread) {
-  int measured = 0;
-  for (const std::string& name : device_names()) {
-    const Device device = load_device(name);
-    if (!device.title.ends_with(", measured")) continue;
-    ++measured;
-    ASSERT_TRUE(device.spread) << name;
-    EXPECT_GT(device.spread->copies, 0) << name;
-  }
-  EXPECT_EQ(measured, 2);
+TEST(ShippedDevices, AreFoundByWhereTheyWereMeasured) {
+  const auto name = [](const Match& match) {
+    const auto device = shipped_device(match);
+    return device ? device->name : "none";
+  };
+  EXPECT_EQ(name({"NVIDIA H200", "gen5 x16"}), "h200");
+  EXPECT_EQ(name({"NVIDIA H200", "gen4 x16"}), "none");
+  EXPECT_EQ(name({"NVIDIA H200", {}}), "none");
+  EXPECT_EQ(name({"NVIDIA H100", "gen5 x16"}), "none");
 }
 
 TEST(DeviceFile, SaysHowItWasMeasuredAndWhatItMeans) {

@@ -266,20 +266,6 @@ TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
   EXPECT_THAT(causes(evidence), IsEmpty()) << "too few to have a middle half";
 }
 
-TEST(Diagnosis, PredictionsAreCertainUpToARange) {
-  Evidence evidence = unexplained();
-  experiment::Run& run = evidence.run();
-  run.predicted_s = 16e-3;
-  run.predicted_lo_s = 14e-3;
-  run.predicted_hi_s = 20.3e-3;
-  EXPECT_THAT(causes(evidence), IsEmpty());
-  run.predicted_hi_s = 20.5e-3;
-  ASSERT_THAT(causes(evidence), ElementsAre("uncertain"));
-  EXPECT_NEAR(evidence.findings()[0].evidence.begin()->second, 6.5 / 32, 1e-12);
-  run.predicted_s.reset();
-  EXPECT_THAT(causes(evidence), IsEmpty());
-}
-
 TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
   Evidence evidence = unexplained();
   evidence.runs[0].bounds = {.bound_s = 8e-3};
@@ -538,14 +524,7 @@ const Row rows[] = {
         "+10.0 % from the first third", "measure.warmup"},
     Row{"unsteady",
         [](Evidence& e) { e.run().samples_s = {15e-3, 18e-3, 15e-3, 18e-3, 15e-3, 15e-3, 18e-3}; },
-        "middle half of them spans 20 % of the median", "on a quiet machine"},
-    Row{"uncertain",
-        [](Evidence& e) {
-          e.run().predicted_s = 16e-3;
-          e.run().predicted_lo_s = 12e-3;
-          e.run().predicted_hi_s = 20e-3;
-        },
-        "prediction (±25 %)", "on a quiet machine"}};
+        "middle half of them spans 20 % of the median", "on a quiet machine"}};
 
 TEST(Diagnosis, APauseIsSaidOnce) {
   Evidence evidence = unexplained();
@@ -567,8 +546,8 @@ TEST_P(EachCause, IsFoundAlone) {
 }
 
 TEST_P(EachCause, IsNoMatterWhereAllIsHidden) {
-  const std::set<std::string_view> also_then = {"busy_cores", "few_cores", "kernel_bound",
-                                                "uncertain",  "paused",    "link_varies"};
+  const std::set<std::string_view> also_then = {"busy_cores", "few_cores", "kernel_bound", "paused",
+                                                "link_varies"};
   if (also_then.contains(GetParam().cause)) return;
   Evidence evidence = unexplained();
   GetParam().change(evidence);

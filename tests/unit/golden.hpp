@@ -71,11 +71,7 @@ inline model::Device golden_device() {
                  .wait_s = 0.5e-6,
                  .query_s = 0.9e-6,
                  .synchronize_s = 1.7e-6};
-  device.latency = {.start_s = 1.3e-6,
-                    .lane_s = 0.6e-6,
-                    .event_s = 1.9e-6,
-                    .notice_s = 3.1e-6,
-                    .handover_s = 0.4e-6};
+  device.latency = {.start_s = 1.3e-6, .lane_s = 0.6e-6, .event_s = 1.9e-6, .notice_s = 3.1e-6};
   return device;
 }
 

@@ -69,10 +69,9 @@ std::string words(const schedule::Schedule& schedule) {
                         to_string(task.stage), task.chunk, task.op, task.lane, task.bytes,
                         task.flops, task.duration_s, task.share, fmt::join(task.after, " "),
                         task.blocking ? " !" : "");
-    for (const schedule::Use& use : uses(schedule, task)) {
-      const schedule::Region region = host_region(schedule, use);
-      text += fmt::format(" {}{}[{} + {}]{}", use.array, use.loads ? "" : "*", region.begin,
-                          region.bytes(), use.slot);
+    for (const schedule::Operand& use : task.operands) {
+      text += fmt::format(" {}{}[{} + {}]{}", use.array, use.loads ? "" : "*", use.host.begin,
+                          use.host.bytes(), use.slot);
     }
     text += "\n";
   }
@@ -176,7 +175,7 @@ std::string words(const schedule::TilePlan& plan, std::size_t most) {
   std::string text =
       fmt::format("slots {}, {} bytes:", fmt::join(plan.slots, " "), plan.loaded_bytes);
   for (std::size_t i = 0; i < std::min(plan.turns.size(), most); ++i) {
-    for (const schedule::Use& use : plan.turns[i]) {
+    for (const schedule::Operand& use : plan.turns[i]) {
       text += fmt::format(" {}.{}{}{}", use.array, use.piece, use.loads ? ">" : "@", use.slot);
     }
     text += ",";

@@ -73,7 +73,6 @@ Run run_of(Case planned, int place) {
   run.repetitions = 16;
   run.samples_s = times(time_s, place);
   run.issue_s = times(time_s / (6 + place), 1);
-  run.chunk_issue_s = base::summarize(times(11e-6, place));
   run.polls = 1000 + 17 * place;
   if (run.host_work) run.host_work_samples = {times(time_s / 3)};
   if (run.order == Order::breadth_first) {
@@ -81,10 +80,6 @@ Run run_of(Case planned, int place) {
   }
   run.max_error = 1.25e-7 * place;
   run.verified = true;
-  if (place != 3) {
-    run.predicted_lo_s = 0.61e-3;
-    run.predicted_hi_s = 1.35e-3;
-  }
   run.rates = model::Rates{.h2d_s = 4e-4 + 1e-6 * place,
                            .d2h_s = 3e-4 + 2e-6 * place,
                            .both_s = 5e-4 + 3e-6 * place,
@@ -135,6 +130,7 @@ results::DeviceSamples device_samples() {
 /// What a point gives.
 results::Part part_of(const deck::Point& point) {
   experiment::Plan plan = experiment::plan(point, facts_of(point.deck, golden_device()));
+  predict(plan, golden_device());
   experiment::Samples samples{.verified_runs = 48, .verification_s = 0.25};
   for (const Case& planned : plan.cases) {
     samples.runs.push_back(run_of(planned, static_cast<int>(samples.runs.size())));

@@ -154,14 +154,14 @@ TEST(Streams, OfAFermiDrainForTheCallsOfTheSeeds) {
 }
 
 TEST(Plan, HasNoPredictionForTilesOfAHostWithoutARate) {
-  const deck::Point point = deck::load_points("dgemm", {"issue.orders=[three_way, four_way]"})[0];
+  const auto point = [](const char* orders) { return deck::load_points("dgemm", {orders})[0]; };
+  const deck::Point shared = point("issue.orders=[three_way, four_way]");
   model::Device device = model::load_device("c2070");
-  EXPECT_TRUE(plan(point, facts_of(point.deck, device)).cases[1].prediction);
+  EXPECT_EQ(unpredictable(shared.deck, device), "");
   device.host.flops_per_s = 0;
-  const Plan unknown = plan(point, facts_of(point.deck, device));
-  EXPECT_TRUE(unknown.cases[0].prediction);
-  EXPECT_FALSE(unknown.cases[1].prediction);
-  EXPECT_EQ(unknown.notes, (Notes{{"not predicted", "four_way: the device has no host.products"}}));
+  EXPECT_EQ(unpredictable(shared.deck, device), "no host.products for the tiles of the host");
+  EXPECT_EQ(unpredictable(point("issue.orders=[three_way]").deck, device), "");
+  EXPECT_THROW(predictions(shared, {device}), base::Error);
 }
 
 TEST(Facts, CopiesByDurationMoveWhatTheCoresOfTheirLaneCan) {
@@ -182,7 +182,7 @@ TEST(Facts, CopiesByDurationMoveWhatTheCoresOfTheirLaneCan) {
   EXPECT_EQ(facts(1).workload.tasks[0].bytes, 4 * 4096000);
   EXPECT_EQ(facts(2).workload.tasks[0].bytes, 2 * 4096000);
   EXPECT_THAT(facts(1).notes,
-              ElementsAre(Pair("copy rates", "to the device 4.096 GB/s, back 2.000 GB/s")));
+              ElementsAre(Pair("copy rates", "to the device 16.38 GB/s, back 8.000 GB/s")));
   device.unit_s = 1e-3;  // a teaching device has no rates
   EXPECT_EQ(facts(1).workload.tasks[0].bytes, 0);
   EXPECT_THAT(facts(1).notes, IsEmpty());
@@ -206,6 +206,26 @@ TEST(Predictions, DataThatExceedTheMemoryGoOutOfCore) {
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::precondition);
     EXPECT_THAT(error.what(), HasSubstr("(--predict h200)"));
+  }
+}
+
+TEST(Predictions, NeedARateAndMemoryThatTheModelKnows) {
+  const model::Device device = model::load_device("c1060");
+  const auto reason = [&](const std::string& text) {
+    const DeckFile file(text);
+    return unpredictable(deck::load_points(file.path()).front().deck, device);
+  };
+  EXPECT_EQ(reason("workload: {kind: increment}\n"), "");
+  EXPECT_EQ(reason("workload: {kind: rowsum}\n"), "no rate for the kernel rowsum/int32");
+  EXPECT_THAT(reason("workload: {kind: increment}\nmemory: {host: managed}\n"),
+              HasSubstr("managed memory: "));
+  const DeckFile managed("workload: {kind: increment}\nmemory: {host: managed}\n");
+  try {
+    predictions(deck::load_points(managed.path()).front(), {device});
+    FAIL() << "managed memory is predicted";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::usage);
+    EXPECT_THAT(error.what(), HasSubstr(":2:16: memory.host: found managed with --predict; "));
   }
 }
 

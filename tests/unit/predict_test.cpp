@@ -391,31 +391,38 @@ TEST(QueueRules, TheWindowLimitsWhatStandsBetween) {
 
 // -------------------------------------------------------------------------------------- engines
 
+constexpr auto portable = deck::Mechanism::portable;
+
 TEST(QueueRules, AFenceHoldsTheHost) {
   // A dependency holds its own task back, a fence all that is issued after it.
   Device device = device_of(Queues::connection);
-  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 1, 1, {0}), d2h(2, 1)}, device),
-              ElementsAre("H2D 0-2", "SM 2-3", "D2H 0-1"));
-  EXPECT_THAT(predicted({h2d(0, 2), fence({0}), kernel(1, 1), d2h(2, 1)}, device),
-              ElementsAre("H2D 0-2", "host 0-2", "SM 2-3", "D2H 2-3"));
+  const std::vector<Task> chain = {h2d(0, 2), kernel(1, 1, 1, {0}), d2h(2, 1)};
+  EXPECT_THAT(predicted(chain, device), ElementsAre("H2D 0-2", "SM 2-3", "D2H 0-1"));
+  EXPECT_THAT(predicted(chain, device, portable), ElementsAre("H2D 0-2", "SM 2-3", "D2H 2-3"));
   // It waits for all that was issued to its lanes: 3 s of lane 0, and 4 of lane 1.
-  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 4), h2d(0, 1), fence({0, 1}), d2h(2, 1)}, device),
-              ElementsAre("H2D 0-2", "SM 0-4", "H2D 2-3", "host 0-4", "D2H 4-5"));
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 4), h2d(0, 1), d2h(2, 1, {0})}, device, portable),
+              ElementsAre("H2D 0-2", "SM 0-4", "H2D 2-3", "D2H 3-4"));
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 4), h2d(0, 1), d2h(2, 1, {0, 1})}, device, portable),
+              ElementsAre("H2D 0-2", "SM 0-4", "H2D 2-3", "D2H 4-5"));
   // The host needs as long for each wait at least, and notices the end so much later. Lane 0 has
   // been complete for long when the host looks at it again.
   device.host.synchronize_s = 0.25;
   device.latency.notice_s = 0.5;
-  EXPECT_THAT(predicted({h2d(0, 2), fence({0}), kernel(1, 1)}, device),
-              ElementsAre("H2D 0-2", "host 0-2.5", "SM 2.5-3.5"));
-  EXPECT_THAT(predicted({h2d(0, 1), kernel(1, 3), fence({1}), fence({0}), d2h(2, 1)}, device),
-              ElementsAre("H2D 0-1", "SM 0-3", "host 0-3.5", "host 3.5-3.75", "D2H 3.75-4.75"));
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 1, 1, {0})}, device, portable),
+              ElementsAre("H2D 0-2", "SM 2.5-3.5"));
+  EXPECT_THAT(predicted({h2d(0, 1), kernel(1, 3), d2h(2, 1, {1, 0})}, device, portable),
+              ElementsAre("H2D 0-1", "SM 0-3", "D2H 3.75-4.75"));
+  // It has seen the first copy, and need not wait for the second.
+  EXPECT_THAT(
+      predicted({h2d(0, 2), kernel(1, 1, 1, {0}), h2d(0, 9), d2h(2, 1, {0})}, device, portable),
+      ElementsAre("H2D 0-2", "SM 2.5-3.5", "H2D 2.5-11.5", "D2H 2.5-3.5"));
 }
 
 TEST(QueueRules, AFenceBetweenKernelsKeepsTheirSignalsApart) {
   Device device = device_of(Queues::engine);
   device.delayed_signal = true;
-  EXPECT_THAT(predicted({kernel(0, 1), fence({0}), kernel(1, 2), d2h(0, 1)}, device),
-              ElementsAre("SM 0-1", "host 0-1", "SM 1-3", "D2H 1-2"));
+  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 2, 1, {0}), d2h(0, 1)}, device, portable),
+              ElementsAre("SM 0-1", "SM 1-3", "D2H 1-2"));
 }
 
 TEST(EngineRules, ACopyEngineMakesOneCopyAtATime) {
@@ -473,49 +480,6 @@ TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
   EXPECT_DOUBLE_EQ(seconds(true, false, 50), 0.24);
   EXPECT_DOUBLE_EQ(seconds(false, true, 50), 0.24);
   EXPECT_DOUBLE_EQ(seconds(true, false, 1, 1), 1.2);
-}
-
-TEST(EngineRules, LinesApartTakeTheirTime) {
-  // Tiles of half of a column of 64 KiB, panels of A of 32 such columns, and columns that are
-  // adjacent.
-  const auto seconds = [](std::int64_t tile_m, double cache_bytes, Stage stage, int array) {
-    deck::Deck deck;
-    deck.chunks.count = 1;
-    deck.workload = {.kind = deck::WorkloadKind::dgemm, .type = deck::ElementType::float64};
-    deck.workload.m = 8192;
-    deck.workload.n = 64;
-    deck.workload.k = 32;
-    deck.workload.tile_m = tile_m;
-    deck.workload.tile_n = 64;
-    deck.workload.beta = 1;
-    const schedule::Costs costs = schedule::costs(deck.workload, 1);
-    const Schedule schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
-                                              deck::Order::three_way, 1);
-    Device device;
-    device.h2d.pinned = device.d2h.pinned = Curve::line(0, 1e9);
-    device.h2d.lines = Curve({{1024, 1e-6}, {32768, 40e-6}});
-    device.d2h.lines = Curve({{32768, 50e-6}});
-    device.cache_bytes = cache_bytes;
-    const auto task =
-        std::find_if(schedule.tasks.begin(), schedule.tasks.end(), [&](const Task& t) {
-          return t.stage == stage && schedule::uses(schedule, t).front().array == array;
-        });
-    return seconds_alone(schedule, *task, device);
-  };
-  constexpr double half = 8.0 * 4096 * 64, working_set = 8 * (4096 * (32 + 64) + 32 * 64);
-  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 0), 32 * 40e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 2), 64 * 40e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, 0, Stage::d2h, 2), 64 * 50e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 1), 8.0 * 32 * 64 * 1e-9, 1e-12);  // adjacent
-  EXPECT_NEAR(seconds(8192, 0, Stage::d2h, 2), 2 * half * 1e-9, 1e-12);
-  // Small kernels leave the cache alone.
-  EXPECT_NEAR(seconds(4096, working_set - 1, Stage::d2h, 2), 64 * 50e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, working_set, Stage::d2h, 2), half * 1e-9, 1e-12);
-  EXPECT_NEAR(seconds(4096, 2 * working_set, Stage::d2h, 2), half * 1e-9, 1e-12);
-  EXPECT_NEAR(seconds(4096, working_set - 1, Stage::h2d, 0), 32 * 40e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, working_set, Stage::h2d, 0), half / 2 * 1e-9, 1e-12);
-  // Short lines: never faster than the same bytes in a row.
-  EXPECT_NEAR(seconds(128, 0, Stage::h2d, 2), std::max(64 * 1e-6, half / 32 * 1e-9), 1e-12);
 }
 
 TEST(EngineRules, CopiesSlowKernelsDown) {
@@ -582,28 +546,6 @@ TEST(EngineRules, ADeviceWithoutTheRateSaysSo) {
   }
 }
 
-TEST(EngineRules, ACopyEngineRestsWhileTwoOfItsQueuesHaveTasks) {
-  Device device = device_of(Queues::connection);
-  device.latency.handover_s = 0.04;
-  // At the end of the first copy lanes 1 and 2 have copies, at the end of the second only lane 2.
-  EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(1, 1)}, device),
-              ElementsAre("H2D 0-1", "H2D 1.04-2.04", "H2D 2.04-3.04", "SM 2.04-3.04"));
-  // At most for a twentieth of the copy's time.
-  device.latency.handover_s = 0.5;
-  EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(1, 1)}, device),
-              ElementsAre("H2D 0-1", "H2D 1.05-2.05", "H2D 2.05-3.05", "SM 2.05-3.05"));
-  // Copies back as well.
-  EXPECT_THAT(predicted({d2h(0, 1), d2h(1, 1), d2h(2, 1), kernel(1, 1)}, device),
-              ElementsAre("D2H 0-1", "D2H 1.05-2.05", "D2H 2.05-3.05", "SM 2.05-3.05"));
-  // Not for one other lane.
-  EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), kernel(1, 1), h2d(1, 1)}, device),
-              ElementsAre("H2D 0-1", "H2D 1-2", "SM 2-3", "H2D 3-4"));
-  // Kernels never rest.
-  device.concurrent_kernels = 1;
-  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 1), kernel(2, 1), h2d(1, 1)}, device),
-              ElementsAre("SM 0-1", "SM 1-2", "SM 2-3", "H2D 2-3"));
-}
-
 // -------------------------------------------------------------------------------------- workers
 
 TEST(Workers, ShareTheCoresWhenTheyAreMore) {
@@ -630,10 +572,8 @@ TEST(Workers, AreNoneWhereKokkosAloneIssues) {
   Device device = device_of(Queues::worker);
   device.cores = 2;
   device.host.synchronize_s = 0.25;
-  Schedule schedule = schedule_of({kernel(0, 1), h2d(1, 2), fence({0}), kernel(1, 1)});
-  schedule.mechanism = deck::Mechanism::portable;
-  EXPECT_THAT(text(predict(schedule, device)),
-              ElementsAre("worker 0 0-1", "worker 1 1-3", "host 3-3", "worker 1 3-4"));
+  EXPECT_THAT(predicted({kernel(0, 1), h2d(1, 2), kernel(1, 1, 1, {0})}, device, portable),
+              ElementsAre("worker 0 0-1", "worker 1 1-3", "worker 1 3-4"));
 }
 
 TEST(Workers, CanDivideTheCores) {
