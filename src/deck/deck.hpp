@@ -136,7 +136,7 @@ struct Workload {
   std::int64_t m = 8192, n = 8192, k = 288;
   std::int64_t tile_m = 2048, tile_n = 2048;
   double alpha = 1, beta = 1;
-  std::optional<double> host_share;  ///< dgemm, four_way: fraction of the tiles; empty: the fastest
+  std::optional<double> host_share;  ///< dgemm: fraction of the tiles, required by four_way
 };
 
 /// How the data are cut into chunks. Exactly one of `count` and `bytes` is set.

@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "lanes/range.hpp"
-#include "measure/host_worker.hpp"
 #include "measure/issue_threads.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
@@ -27,7 +26,6 @@ struct alignas(128) Issued {
 /// One run of a schedule, on one or several threads.
 struct IssuedRun {
   lanes::Lanes& lanes;
-  HostWorker* host_worker;
   const schedule::Schedule& schedule;
   const workload::Workload& workload;
   const std::function<lanes::Clock::time_point()>& begin;  ///< called when all threads are ready
@@ -167,20 +165,14 @@ struct IssuedRun {
     for (const schedule::TaskId other : task.after) lanes.wait(schedule.tasks[other].lane);
   }
 
-  /// Computes a tile of a product, or the host work of a chunk, or, in a custom workload, keeps the
-  /// issuing thread busy.
+  /// Computes a tile of a product, or keeps the issuing thread busy.
   void work(const schedule::Task& task) {
     if (const auto tile = schedule::product(schedule, task)) {
       return workload.compute_on_host({.product = tile});
     }
     const double begin_s = since_start();
-    if (host_worker != nullptr) {
-      const std::int64_t pieces = host_worker->pieces() / schedule.chunks;
-      host_worker->run(task.chunk * pieces, (task.chunk + 1) * pieces);
-    } else {
-      const auto steps = static_cast<std::int64_t>(task.duration_s * workload.host_steps_per_s);
-      [[maybe_unused]] const volatile std::uint32_t end = workload::chain(steps);
-    }
+    const auto steps = static_cast<std::int64_t>(task.duration_s * workload.host_steps_per_s);
+    [[maybe_unused]] const volatile std::uint32_t end = workload::chain(steps);
     elapsed.host_work_s += since_start() - begin_s;
   }
 };
@@ -223,8 +215,7 @@ Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Wo
     std::vector<timeline::Span> host_spans(workload::is_host ? schedule.tasks.size() : 0);
     if (workload::is_host && spans == nullptr) spans = &host_spans;
     Elapsed elapsed =
-        IssuedRun{*lanes_, host_worker_, schedule, workload, begin, spans, lane_s, threads}.run(
-            *threads_);
+        IssuedRun{*lanes_, schedule, workload, begin, spans, lane_s, threads}.run(*threads_);
     if (spans != nullptr) lanes_->collect(*spans);
     if (workload::is_host) {  // only now do all workers sleep, before which their last CPU time is
                               // unknown

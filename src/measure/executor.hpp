@@ -9,7 +9,6 @@
 
 namespace overlap::measure {
 
-class HostWorker;
 class IssueThreads;
 
 /// Wall-clock times since the start of the first issue, seconds.
@@ -31,11 +30,6 @@ class Executor {
       : Executor(lanes::make_lanes(lanes, options, memory), lanes, options.threads) {}
   /// On these lanes, `count` in number, with this many threads that can issue.
   Executor(std::unique_ptr<lanes::Lanes> lanes, int count, int threads = 1);
-
-  /// Sets the executor of the deck's `host_work`; null: none. Must outlive the runs. Host tasks of
-  /// products and task lists do not use it.
-  void set_host_worker(HostWorker* worker) { host_worker_ = worker; }
-  HostWorker* host_worker() const { return host_worker_; }
 
   /// Issues the schedule and waits for its lanes, without a device-wide fence unless issue.sync
   /// asks for one. The first run of several threads is issued by the caller alone: Kokkos prepares
@@ -68,7 +62,6 @@ class Executor {
   double cores_;  ///< that this process may use
   std::clock_t cpu_start_ = 0;
   bool warm_ = false;  ///< one thread has issued the kernels
-  HostWorker* host_worker_ = nullptr;
 };
 
 }  // namespace overlap::measure

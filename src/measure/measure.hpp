@@ -191,8 +191,10 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
 /// Marginal seconds per step, from `time(steps)`.
 double seconds_per_step(const std::function<double(std::int64_t steps)>& time);
 
-/// Measures steps per second: `workload.repeats` for kernels that fill the device,
-/// `workload.host_steps_per_s` for the issuing thread.
+/// Measures the steps per second of the issuing thread, which its host work is made of.
+void calibrate_host_steps(workload::Workload& workload);
+
+/// The same, and `workload.repeats` for kernels that fill the device.
 void calibrate_steps(Executor& executor, workload::Workload& workload);
 
 }  // namespace overlap::measure

@@ -82,8 +82,8 @@ struct Probe {
                        base::counted(cores(), "core")));
     }
     if (deck.workload.kind == deck::WorkloadKind::custom) find_steps();
+    if (deck.host_work) calibrate_host_steps(workload);
     if (deck.workload.intensity.balance > 0) find_balance();
-    if (draft.costs.tiling && deck.issue.has(deck::Order::four_way)) find_host_share();
     return std::move(facts);
   }
 
@@ -146,25 +146,6 @@ struct Probe {
                               deck.workload.intensity.balance, with_progress({}, hooks).step);
     facts.repeats = workload.repeats;
     draft = experiment::draft(deck, facts);
-  }
-
-  /// Measures the host rate for tiles of a product.
-  void find_host_share() {
-    double flops_per_s = 0;
-    if (deck.workload.host_share) {
-      workload.generate(0);
-      schedule::Costs costs = draft.costs;
-      costs.host_tiles = static_cast<int>(costs.units);
-      const auto tiled =
-          schedule::build(costs, draft.layout, deck::Order::four_way, deck.issue.lanes);
-      const auto size = [&](const schedule::Task& task) {
-        const schedule::Product tile = *schedule::product(tiled, task);
-        return tile.m * tile.n;
-      };
-      const schedule::Task& largest = std::ranges::max(tiled.tasks, {}, size);  // none at an edge
-      flops_per_s = host_flops_per_s(workload, *schedule::product(tiled, largest));
-    }
-    share_with_host(facts, deck, flops_per_s, nullptr);
   }
 };
 

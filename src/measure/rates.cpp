@@ -287,6 +287,14 @@ double seconds_per_step(const std::function<double(std::int64_t)>& time) {
   return std::max(more_s / static_cast<double>(3 * steps), many_s / static_cast<double>(8 * steps));
 }
 
+void calibrate_host_steps(workload::Workload& workload) {
+  workload.host_steps_per_s = 1 / seconds_per_step([](std::int64_t steps) {
+                                const auto start = lanes::Clock::now();
+                                [[maybe_unused]] const volatile auto end = workload::chain(steps);
+                                return lanes::seconds_since(start);
+                              });
+}
+
 void calibrate_steps(Executor& executor, workload::Workload& workload) {
   // This kernel has no data; without a duration its steps are workload.repeats.
   schedule::Schedule kernel;
@@ -297,11 +305,7 @@ void calibrate_steps(Executor& executor, workload::Workload& workload) {
                                     workload.repeats = steps;
                                     return executor.run(kernel, workload).complete_s;
                                   }));
-  workload.host_steps_per_s = 1 / seconds_per_step([](std::int64_t steps) {
-                                const auto start = lanes::Clock::now();
-                                [[maybe_unused]] const volatile auto end = workload::chain(steps);
-                                return lanes::seconds_since(start);
-                              });
+  calibrate_host_steps(workload);
 }
 
 std::int64_t link_bytes(const std::vector<experiment::Run>& runs) {

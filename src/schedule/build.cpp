@@ -217,9 +217,6 @@ void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
   const double flops = costs.tiling ? 2 * static_cast<double>(costs.tiling->k)  // per element
                                     : costs.flops_per_unit;
   task.flops = flops * work_units(schedule, task.operands.back());
-  if (stage == Stage::host && costs.host_flops_per_s > 0) {
-    task.duration_s = task.flops / costs.host_flops_per_s;
-  }
   schedule.tasks.push_back(std::move(task));
 }
 

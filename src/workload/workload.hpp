@@ -70,7 +70,7 @@ struct Workload {
   std::vector<HostArray> host;          ///< one per array
   std::vector<std::span<Byte>> device;  ///< one per array
   std::int64_t repeats = 1;             ///< of the arithmetic per kernel; custom: steps per second
-  double host_steps_per_s = 0;          ///< custom: rate of the issuing thread
+  double host_steps_per_s = 0;          ///< of host work: rate of the issuing thread
   std::int64_t unit_elements = 1;       ///< elements per unit of the outputs
   std::string kernel;                   ///< name of the kernel if there is a choice
   std::string blas;  ///< what computes products, and how it was limited; empty: no products

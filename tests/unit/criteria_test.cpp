@@ -339,7 +339,7 @@ TEST(Speedup, PairsRepetitions) {
 }
 
 results::Run beside_host_work(results::Run run, std::vector<double> work_s) {
-  run.host_work = results::HostWorkSamples{.threads = 2, .samples_s = std::move(work_s)};
+  run.host_work = results::HostWorkSamples{std::move(work_s)};
   return run;
 }
 

@@ -166,14 +166,14 @@ TEST(Makespans, OfATiledProduct) {
   // Tiles that the host computes in 1.5 units each, while the device has the rest: 0.6, two
   // kernels, a copy; 0.6, a kernel, a copy; nothing.
   deck.workload.beta = 0;
-  const double host_flops_per_s = 2.0 * 100 * 100 * 30 / 1.5e-3;
+  Device device = load_device("ideal_2copy");
+  device.host.flops_per_s = 2.0 * 100 * 100 * 30 / 1.5e-3;
   for (const auto& [tiles, makespan] : {std::pair(0, 4.6), {1, 3.6}, {2, 3.0}, {3, 4.5}}) {
     schedule::Costs costs = schedule::costs(deck.workload, 1);
     costs.host_tiles = tiles;
-    costs.host_flops_per_s = host_flops_per_s;
     const Schedule shared = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
                                             Order::four_way, deck.issue.lanes);
-    EXPECT_NEAR(predict(shared, load_device("ideal_2copy")).complete_s / 1e-3, makespan, 1e-9)
+    EXPECT_NEAR(predict(with_effects(shared, device), device).complete_s / 1e-3, makespan, 1e-9)
         << tiles;
   }
 }

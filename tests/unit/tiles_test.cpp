@@ -216,13 +216,9 @@ TEST(TileSchedule, WaysAreAmountsOfConcurrency) {
   layout.tiles = plan_tiles(row, all);
   Costs costs = costs_of(row, true);
   costs.host_tiles = 2;
-  costs.host_flops_per_s = 1e9;
   const Schedule shared = build(costs, layout, Order::four_way, 2);
   EXPECT_EQ(issued(shared), "H0 H0 H0 K1 D2 C0 C0");
-  EXPECT_DOUBLE_EQ(shared.tasks.back().duration_s, 2.0 * 100 * 100 * 30 / 1e9);
   EXPECT_TRUE(find_hazards(shared).empty());
-  costs.host_flops_per_s = 0;  // unknown
-  EXPECT_EQ(build(costs, layout, Order::four_way, 2).tasks.back().duration_s, 0);
   // A tile that the host and the device compute, and one that neither does.
   Schedule faulty = shared;
   take_piece(faulty.tasks.back().operands[2], faulty.tasks[3].operands[2]);
