@@ -171,8 +171,7 @@ TEST(MeasureTest, HostWorkRunsWhileKernelsAreHeld) {
     const Kokkos::View<int*, Kokkos::SharedHostPinnedSpace> signals("signals", 2);
     int* const at = signals.data();
     bench.executor = std::make_unique<measure::Executor>(
-        std::make_unique<SignallingLanes>(bench.schedule.lanes, at),
-        bench.schedule.lanes);
+        std::make_unique<SignallingLanes>(bench.schedule.lanes, at), bench.schedule.lanes);
     auto& tasks = bench.schedule.tasks;
     const auto work = std::find_if(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
       return task.stage == schedule::Stage::host;

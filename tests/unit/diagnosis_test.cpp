@@ -400,8 +400,7 @@ const Row rows[] = {
           for (schedule::Task& task : e.run().schedule.tasks)
             task.lane = static_cast<int>(task.stage);
         },
-        "the busiest of 4 lanes works 16.00 ms, an equal share is 8.000 ms",
-        "another order"},
+        "the busiest of 4 lanes works 16.00 ms, an equal share is 8.000 ms", "another order"},
     Row{"uneven_lanes",
         [](Evidence& e) {
           e.conditions.device.reset();
@@ -424,8 +423,7 @@ const Row rows[] = {
               .names = {"K1", "K2"},
               .lanes = 2};
         },
-        "the busiest of 2 lanes works 14.00 ms, an equal share is 8.000 ms",
-        "another order"},
+        "the busiest of 2 lanes works 14.00 ms, an equal share is 8.000 ms", "another order"},
     Row{"default_stream",
         [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
         "1 task in the default stream", "give each a lane"},
