@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <yaml-cpp/emitfromevents.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -93,6 +93,22 @@ class Converter {
   Source& source_;
 };
 
+/// Takes what a parser finds.
+struct Ignore : YAML::EventHandler {
+  using Mark = YAML::Mark;
+  using Style = YAML::EmitterStyle::value;
+
+  void OnDocumentStart(const Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const Mark&, YAML::anchor_t) override {}
+  void OnAlias(const Mark&, YAML::anchor_t) override {}
+  void OnScalar(const Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const Mark&, const std::string&, YAML::anchor_t, Style) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const Mark&, const std::string&, YAML::anchor_t, Style) override {}
+  void OnMapEnd() override {}
+};
+
 /// The value of a text, whose origin is the last one of the document; null where it has none.
 Json parse_yaml(Document& document, const std::string& text) {
   Source source(document);
@@ -101,8 +117,7 @@ Json parse_yaml(Document& document, const std::string& text) {
     const std::string closed = text + (text.ends_with('\n') ? "#" : "");
     std::istringstream stream(closed);
     YAML::Parser parser(stream);
-    YAML::Emitter ignored;
-    YAML::EmitFromEvents handler(ignored);
+    Ignore handler;
     // Whatever follows the first document, such as a comma, would be ignored.
     if (parser.HandleNextDocument(handler) && parser) {
       source.fail(YAML::Mark::null_mark(), "found a second YAML document; allowed: one");
