@@ -40,9 +40,9 @@ struct TestBench {
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     schedule = schedule::build(costs, layout, order, lanes);
     EXPECT_TRUE(schedule::find_hazards(schedule).empty());
-    workload = workload::make(
-        deck, costs, schedule::device_bytes(costs, layout, schedule.arrays[0].device_units),
-        deck.workload.intensity.repeats);
+    const std::int64_t units = schedule.arrays.empty() ? 0 : schedule.arrays[0].device_units;
+    workload = workload::make(deck, costs, schedule::device_bytes(costs, layout, units),
+                              deck.workload.intensity.repeats);
     executor = back_end
                    ? std::make_unique<measure::Executor>(std::move(back_end), schedule.lanes,
                                                          deck.issue.threads)
