@@ -110,16 +110,18 @@ std::string unpredictable(const deck::Deck& deck, const model::Device& device) {
   if (deck.memory.host == deck::HostMemory::managed) {
     return "managed memory: the model does not know when its pages move";
   }
-  const schedule::Costs costs = schedule::costs(deck.workload, 1);
-  const bool shares = costs.host_tiles > 0 && deck.issue.has(deck::Order::four_way);
-  if (shares && device.host.flops_per_s == 0) return "no host.products for the tiles of the host";
+  const std::string kernel = schedule::costs(deck.workload, 1).kernel;
   const bool timed = device.unit_s > 0 || deck.workload.kind == deck::WorkloadKind::custom;
-  if (timed || device.kernel(costs.kernel) != nullptr) return "";
-  return "no rate for the kernel " + costs.kernel;
+  return timed || device.kernel(kernel) != nullptr ? "" : "no rate for the kernel " + kernel;
 }
 
 void predict(Plan& plan, const model::Device& device) {
   for (Case& planned : plan.cases) {
+    if (host_tiles(planned.schedule) > 0 && device.host.flops_per_s == 0) {
+      plan.notes.emplace_back("not predicted",
+                              name(planned) + ": " + device.name + " has no host.products");
+      continue;
+    }
     planned.prediction = model::predict(model::with_effects(planned.schedule, device), device);
     // Queries alone may take no time; speed-ups would be undefined.
     const double complete_s = planned.prediction->complete_s;

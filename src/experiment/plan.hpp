@@ -64,7 +64,8 @@ Plan plan(const deck::Point& point, const Facts& facts);
 /// Why the model has no times of a deck on a device; empty: it has.
 std::string unpredictable(const deck::Deck& deck, const model::Device& device);
 
-/// Predicts the cases of a plan. Precondition: nothing is unpredictable().
+/// Predicts the cases of a plan, but for tiles of a host whose rate is not known. Precondition:
+/// nothing is unpredictable().
 void predict(Plan& plan, const model::Device& device);
 
 /// Checks what can be checked without facts: throws errors that plan() would throw with any facts,

@@ -137,10 +137,4 @@ const Kernel& Device::required_kernel(const std::string& key) const {
                                 key, fmt::join(keys, ", ")));
 }
 
-double Device::required_host_rate() const {
-  if (host.flops_per_s > 0) return host.flops_per_s;
-  throw base::Error(base::ExitCode::usage,
-                    place() + ": host.products: no rate for the tiles of a product on the host");
-}
-
 }  // namespace overlap::model

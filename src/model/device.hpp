@@ -178,8 +178,6 @@ struct Device {
   const Kernel* kernel(const std::string& key) const;
   /// The kernel with this key. Throws base::Error{usage} if unknown.
   const Kernel& required_kernel(const std::string& key) const;
-  /// The rate of the host for tiles of a product, flop/s. Throws base::Error{usage} if unknown.
-  double required_host_rate() const;
 };
 
 }  // namespace overlap::model

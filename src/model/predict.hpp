@@ -18,10 +18,10 @@ namespace overlap::model {
 timeline::Timeline predict(const schedule::Schedule& schedule, const Device& device,
                            const std::function<void()>& step = base::check_interrupt);
 
-/// A schedule as the device sees it. Tiles of the host take their time at its rate. A disturbing
-/// call that drains lanes becomes a task of one more lane, the default stream: it waits for all
-/// earlier tasks, and all later ones wait for it. Any other call holds only the host, for its cost.
-/// Throws base::Error{usage} if the rate is needed, but not known.
+/// A schedule as the device sees it. Tiles of the host take their time at its rate, which must be
+/// known. A disturbing call that drains lanes becomes a task of one more lane, the default stream:
+/// it waits for all earlier tasks, and all later ones wait for it. Any other call holds only the
+/// host, for its cost.
 schedule::Schedule with_effects(schedule::Schedule schedule, const Device& device);
 
 /// Time of one task without concurrent tasks, seconds. Throws as predict().

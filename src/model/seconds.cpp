@@ -76,7 +76,7 @@ schedule::Schedule with_effects(schedule::Schedule schedule, const Device& devic
   for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
     Task& task = schedule.tasks[id];
     const bool is_host_tile = task.stage == Stage::host && task.flops > 0;
-    if (is_host_tile) task.duration_s = task.flops / device.required_host_rate();
+    if (is_host_tile) task.duration_s = task.flops / device.host.flops_per_s;
     if (task.stage == Stage::disturbance) {
       const Call& call = device.calls.at(task.call);
       task.duration_s = call.cost_s;

@@ -16,7 +16,7 @@ namespace {
 constexpr double nominal_bytes_per_s = 10e9;
 
 /// Size of the array of a chunk that only kernels use.
-constexpr std::size_t state_bytes = 4096;
+constexpr std::size_t state_bytes = 4;
 
 /// List indices in issue order.
 std::vector<TaskId> sequence(const std::vector<Task>& listed, Order order) {

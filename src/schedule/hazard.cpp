@@ -258,8 +258,8 @@ class Checker {
       const bool one_band = a.band == b.band && a.band_end == b.band_end;
       if (one_band ? a.end <= b.begin : a.band_end <= b.band) continue;
       report(Hazard::Kind::malformed, all[i].second,
-             fmt::format("shares bytes of array {} with {}",
-                         array_of(array).name, describe(schedule_, all[i - 1].second)));
+             fmt::format("shares bytes of array {} with {}", array_of(array).name,
+                         describe(schedule_, all[i - 1].second)));
       return;
     }
   }

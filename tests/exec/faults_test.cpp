@@ -164,7 +164,8 @@ class HeldBench {
       int* const at = signals_.data();
       const Kokkos::RangePolicy<Space> once(lane, 0, 1);
       if (call.op < 0) return Kokkos::parallel_for("test::hold", once, Hold{at, at + 1, looks_});
-      if (call.begin != task_of(bench.schedule, Stage::kernel, 1).operands[0].begin) return launch(lane, call);
+      if (call.begin != task_of(bench.schedule, Stage::kernel, 1).operands[0].begin)
+        return launch(lane, call);
       const Space instance = instance_of(lane);
       launch(instance, call);
       Kokkos::parallel_for("test::tell", Kokkos::RangePolicy<Space>(instance, 0, 1), Tell{at});

@@ -275,11 +275,12 @@ bool copies_during_a_kernel(std::unique_ptr<Lanes> lanes, bool behind = false,
   set_signals(1);  // for the warm-up all are given already
   bench.executor->run(bench.schedule, bench.workload);
   const auto task = [&](schedule::Stage stage, int chunk, int lane) {
-    return schedule::Task{.stage = stage,
-                          .chunk = chunk,
-                          .lane = lane,
-                          .bytes = 4000,
-                          .operands = bench.schedule.tasks[3 * static_cast<std::size_t>(chunk)].operands};
+    return schedule::Task{
+        .stage = stage,
+        .chunk = chunk,
+        .lane = lane,
+        .bytes = 4000,
+        .operands = bench.schedule.tasks[3 * static_cast<std::size_t>(chunk)].operands};
   };
   using schedule::Stage;
   const int copies = behind ? 0 : 1;

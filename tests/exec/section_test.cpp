@@ -265,7 +265,7 @@ TEST(SectionTest, ABoxAtTheWrongPlaceIsCaught) {
   // for its first column, and one column of padding is incremented.
   TestBench bench(box_deck({{4, 5, 6}, {6, 7, 8}, {1, 1, 1}}, 2), Order::depth_first, 1);
   EXPECT_FALSE(measured(bench).wrong);
-  bench.schedule.arrays[0].host.begin += 4;
+  for (schedule::Task& task : bench.schedule.tasks) task.operands[0].host.begin += 4;
   expect_wrong(bench, "a", 0);
 }
 

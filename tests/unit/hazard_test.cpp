@@ -211,11 +211,10 @@ TEST(Hazard, APieceOrASlotIsOnePlace) {
 
 TEST(Hazard, IndicesOutOfRangeAreMalformed) {
   using Change = void (*)(Task&);
-  for (const Change change :
-       std::initializer_list<Change>{[](Task& task) { task.lane = 2; },  //
-                                     [](Task& task) { task.lane = -1; },
-                                     [](Task& task) { task.chunk = 2; },
-                                     [](Task& task) { task.chunk = -1; }}) {
+  for (const Change change : std::initializer_list<Change>{[](Task& task) { task.lane = 2; },  //
+                                                           [](Task& task) { task.lane = -1; },
+                                                           [](Task& task) { task.chunk = 2; },
+                                                           [](Task& task) { task.chunk = -1; }}) {
     Schedule s = increment(Order::depth_first, 2, 2);
     change(s.tasks[0]);
     EXPECT_THAT(only(s).message, HasSubstr("has an index out of range"));

@@ -423,7 +423,7 @@ TEST(Build, ZeroCopyHasKernelsOnHostMemoryAlone) {
   ASSERT_EQ(s.tasks.size(), 2U * 3 * 2);
   for (const Task& task : s.tasks) {
     EXPECT_EQ(task.stage, Stage::kernel);
-    EXPECT_TRUE(task.after.empty());                               // no two touch the same data
+    EXPECT_TRUE(task.after.empty());  // no two touch the same data
     for (const Operand& operand : task.operands) EXPECT_EQ(operand.slot, -1);  // on the host
   }
   const Schedule staged = small_schedule(deck, Order::sequential, 1);
