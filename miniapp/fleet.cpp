@@ -20,9 +20,9 @@ using base::ExitCode;
 
 /// Adds a device per deck for a lost rank.
 void add_lost(int rank, const fleet::Member& member, const std::vector<Study>& studies,
-              std::vector<results::Device>& devices) {
+              std::vector<results::FleetDevice>& devices) {
   for (const Study& study : studies) {
-    results::Device& device = devices.emplace_back();
+    results::FleetDevice& device = devices.emplace_back();
     std::tie(device.host, device.boot_id) = member.host_of(rank);
     device.job = base::Job{.launch = member.launch()};
     device.unit = fmt::format("rank{}", rank);
@@ -34,7 +34,7 @@ void add_lost(int rank, const fleet::Member& member, const std::vector<Study>& s
 }
 
 /// The name of a deck in the names of its files: marked if several decks have it.
-std::string name_in_files(const results::Device& device, const std::vector<Study>& studies) {
+std::string name_in_files(const results::FleetDevice& device, const std::vector<Study>& studies) {
   const std::string marked = device.deck_name + deck::mark_of(device.subject.deck);
   const bool is_marked = std::ranges::any_of(
       studies, [&](const Study& study) { return study.points.front().deck.name() == marked; });
@@ -56,7 +56,7 @@ results::Fleet fleet_from(const std::vector<std::string>& texts, const std::vect
     const std::size_t end = text.find('\n');
     const std::string file = text.substr(0, end);
     try {
-      for (results::Device& device : results::devices_of(file, text.substr(end + 1))) {
+      for (results::FleetDevice& device : results::devices_of(file, text.substr(end + 1))) {
         device.file = with_deck(device.file, name_in_files(device, studies));
         device.job->rank.reset();  // all are here or lost
         input.devices.push_back(std::move(device));

@@ -56,14 +56,14 @@ void read_references(const Options& options, Inputs& inputs) {
 
 /// Replaces the point of each deck by one point per phase. Throws base::Error{usage} for a sweep.
 void split_phases(Inputs& inputs) {
-  for (std::vector<deck::Point>& points : inputs.decks) {
+  for (std::vector<deck::DeckPoint>& points : inputs.decks) {
     if (points.front().is_swept()) {
       throw base::Error(ExitCode::usage,
                         points.front().deck.path +
                             ": found a sweep with --fleet; allowed: a deck without a sweep, or "
                             "--set sweep={}");
     }
-    const deck::Point point = points.front();
+    const deck::DeckPoint point = points.front();
     points.clear();
     for (const deck::Phase phase : point.deck.fleet.phases) {
       points.push_back(point);
@@ -102,7 +102,8 @@ void tell_decks_apart(Inputs& inputs) {
   }
   for (auto& points : inputs.decks) {
     if (paths[points.front().deck.name()].size() == 1) continue;
-    for (deck::Point& point : points) point.deck.mark = deck::mark_of(deck::identity(point.deck));
+    for (deck::DeckPoint& point : points)
+      point.deck.mark = deck::mark_of(deck::identity(point.deck));
   }
 }
 
@@ -131,7 +132,7 @@ Inputs read_inputs(const Options& options) {
   }
   inputs.predicted = model::load_devices(options.predict);
   for (const auto& points : inputs.decks) {
-    for (const deck::Point& point : points) {
+    for (const deck::DeckPoint& point : points) {
       try {
         experiment::check(point, inputs.device ? &*inputs.device : nullptr);
       } catch (const base::Error& error) {
@@ -149,7 +150,7 @@ std::string dry_run(const Inputs& inputs) {
     const bool sweeps = points.front().is_swept();
     if (inputs.decks.size() > 1) text += fmt::format("deck {}\n", points.front().deck.name());
     if (sweeps) text += base::counted(points.size(), "point") + "\n";
-    for (const deck::Point& point : points) {
+    for (const deck::DeckPoint& point : points) {
       const experiment::Facts facts = inputs.device
                                           ? experiment::facts_of(point.deck, *inputs.device)
                                           : experiment::facts_of(point.deck);

@@ -14,7 +14,7 @@ namespace overlap {
 
 /// Inputs of the command line, loaded.
 struct Inputs {
-  std::vector<std::vector<deck::Point>> decks;  ///< points per deck
+  std::vector<std::vector<deck::DeckPoint>> decks;  ///< points per deck
   std::vector<std::map<std::string, results::Reference>>
       references;                        ///< per deck, by name in criteria
   std::optional<model::Device> device;   ///< predicts measured runs; empty: nothing does

@@ -149,13 +149,13 @@ struct Runner {
   std::function<void()> save;                 ///< what is known so far
   std::optional<experiment::Plan> plan = {};  ///< of the last phase
 
-  results::Point predict_point(const Study& study, const deck::Point& point);
-  results::Point measure_point(const Study& study, const deck::Point& point,
+  results::Point predict_point(const Study& study, const deck::DeckPoint& point);
+  results::Point measure_point(const Study& study, const deck::DeckPoint& point,
                                const measure::Hooks& hooks);
-  results::Point run(const Study& study, const deck::Point& point);
+  results::Point run(const Study& study, const deck::DeckPoint& point);
 };
 
-results::Point Runner::predict_point(const Study& study, const deck::Point& point) {
+results::Point Runner::predict_point(const Study& study, const deck::DeckPoint& point) {
   experiment::Plan predictions = experiment::predictions(point, inputs.predicted);
   if (!study.result.sweeps()) {
     terminal.show(report::heading(study.result, experiment::planned_point(predictions)));
@@ -176,7 +176,7 @@ void add_predictions(experiment::Plan& plan, const model::Device& device) {
 
 /// In a fleet a point is a phase: together reuses the plan of alone and is compared with its
 /// outcome.
-results::Point Runner::measure_point(const Study& study, const deck::Point& point,
+results::Point Runner::measure_point(const Study& study, const deck::DeckPoint& point,
                                      const measure::Hooks& hooks) {
   measure::Session& session = *machinery.session;
   const std::vector<results::Run>& alone = study.result.points.front().runs;
@@ -195,7 +195,7 @@ results::Point Runner::measure_point(const Study& study, const deck::Point& poin
 }
 
 /// Returns a failed point for every error but base::Error{usage}, which is thrown.
-results::Point Runner::run(const Study& study, const deck::Point& point) {
+results::Point Runner::run(const Study& study, const deck::DeckPoint& point) {
   try {
     base::check_interrupt();
     if (!machinery.session) return predict_point(study, point);
@@ -224,7 +224,7 @@ void run_points(Study& study, Runner& runner) {
   Clock::duration saving{};  // at most half of the time
   for (std::size_t number = 0; number < study.points.size(); ++number) {
     if (result.points[number].is_finished()) continue;
-    const deck::Point& point = study.points[number];
+    const deck::DeckPoint& point = study.points[number];
     const std::string name = result.points[number].name();
     if (result.sweeps()) terminal.begin_part(number, study.points.size(), name);
     results::put(result, number, runner.run(study, point));

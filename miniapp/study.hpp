@@ -38,7 +38,7 @@ measure::Hooks progress_hooks(Terminal& terminal);
 
 /// A deck while it runs: its points, and what they found so far.
 struct Study {
-  std::vector<deck::Point> points;
+  std::vector<deck::DeckPoint> points;
   results::Result result;
   std::string file = {};  ///< of a sweep: the result file that keeps its points; empty: none
   /// What the points that --resume took over share, as far as it is known with the device: name,

@@ -272,7 +272,7 @@ struct Deck {
 };
 
 /// One experiment: a deck with one value per swept key, or one phase of a fleet.
-struct Point {
+struct DeckPoint {
   struct Value {
     std::string key;   ///< dotted
     std::string text;  ///< as spelled in the deck
@@ -289,8 +289,8 @@ struct Point {
 /// of the last key varying fastest; one point without `sweep`. An override of a swept key replaces
 /// its list. Throws base::Error{usage} with file:line:column, key, the found value, the allowed
 /// values and the nearest valid spelling, also for a missing or unreadable deck.
-std::vector<Point> load_points(const std::string& name_or_path,
-                               const std::vector<std::string>& overrides = {});
+std::vector<DeckPoint> load_points(const std::string& name_or_path,
+                                   const std::vector<std::string>& overrides = {});
 
 // Shipped files, which can be referred to by name.
 

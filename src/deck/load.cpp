@@ -73,7 +73,7 @@ std::vector<std::vector<Reader>> combinations(const Reader& sweep) {
 }
 
 /// Throws base::Error{usage} if two points are the same, such as those of 64 Ki and 65536.
-void expect_different(const std::vector<Point>& points,
+void expect_different(const std::vector<DeckPoint>& points,
                       const std::vector<std::vector<Reader>>& items) {
   std::map<std::string, std::size_t> seen;
   for (std::size_t number = 0; number < points.size(); ++number) {
@@ -90,7 +90,8 @@ void expect_different(const std::vector<Point>& points,
 
 }  // namespace
 
-std::vector<Point> load_points(const std::string& name, const std::vector<std::string>& overrides) {
+std::vector<DeckPoint> load_points(const std::string& name,
+                                   const std::vector<std::string>& overrides) {
   const std::string path = shipped_path(name, "", "deck");
   Document document = read_yaml(path, "deck");
   if (document.root.is_object()) {
@@ -99,10 +100,10 @@ std::vector<Point> load_points(const std::string& name, const std::vector<std::s
   const Reader sweep = Reader(document).at("sweep");
   const std::vector<std::string> keys = sweep.keys();
   const std::vector<std::vector<Reader>> items = combinations(sweep);
-  std::vector<Point> points;
+  std::vector<DeckPoint> points;
   for (const std::vector<Reader>& values : items) {
     const auto point_document = std::make_shared<Document>(document);
-    Point& point = points.emplace_back();
+    DeckPoint& point = points.emplace_back();
     for (std::size_t i = 0; i < values.size(); ++i) {
       point_document->set(keys[i], values[i].value(), values[i].path());
       point.values.push_back({keys[i], values[i].text()});

@@ -23,9 +23,9 @@ using base::ExitCode;
 }
 
 /// A text whose origin is the last one of a document. The parser counts from 0, people from 1.
-class Source {
+class YamlSource {
  public:
-  explicit Source(const Document& document)
+  explicit YamlSource(const Document& document)
       : document_(document), origin_(static_cast<int>(document.origins.size()) - 1) {}
 
   bool is_option() const { return origin_ > 0; }
@@ -49,7 +49,7 @@ class Source {
 /// Turns the parser's nodes into values and places of a document.
 class Converter {
  public:
-  Converter(Document& document, Source& source) : document_(document), source_(source) {}
+  Converter(Document& document, YamlSource& source) : document_(document), source_(source) {}
 
   Json value(const YAML::Node& node, const std::string& path, int depth = 0) {
     constexpr int most_levels = 500;  // that the parser takes
@@ -90,7 +90,7 @@ class Converter {
   }
 
   Document& document_;
-  Source& source_;
+  YamlSource& source_;
 };
 
 /// Takes what a parser finds.
@@ -111,7 +111,7 @@ struct Ignore : YAML::EventHandler {
 
 /// The value of a text, whose origin is the last one of the document; null where it has none.
 Json parse_yaml(Document& document, const std::string& text) {
-  Source source(document);
+  YamlSource source(document);
   try {
     // The parser overlooks a missing quote if the text ends with a line break: a comment ends it.
     const std::string closed = text + (text.ends_with('\n') ? "#" : "");

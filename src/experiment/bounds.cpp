@@ -7,11 +7,11 @@ namespace overlap::experiment {
 namespace {
 
 /// For each rate the run whose chunks had the least median; null: none has rates.
-using Least = std::array<const Run*, model::all_rates.size()>;
+using Least = std::array<const MeasuredRun*, model::all_rates.size()>;
 
-Least least_of(const std::vector<Run>& runs) {
+Least least_of(const std::vector<MeasuredRun>& runs) {
   Least least{};
-  for (const Run& run : runs) {
+  for (const MeasuredRun& run : runs) {
     // Tiles of the host reduce the work of the device.
     if (!run.rates || host_tiles(run.schedule) > 0) continue;
     for (std::size_t i = 0; i < least.size(); ++i) {
@@ -24,9 +24,9 @@ Least least_of(const std::vector<Run>& runs) {
 
 }  // namespace
 
-void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
+void add_bounds(std::vector<MeasuredRun>& runs, const timeline::Engines& engines) {
   const Least least = least_of(runs);
-  for (Run& run : runs) {
+  for (MeasuredRun& run : runs) {
     if (!run.rates) continue;
     Least from = least;
     if (host_tiles(run.schedule) > 0) from.fill(&run);

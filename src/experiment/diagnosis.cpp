@@ -60,7 +60,7 @@ double lane_s(const schedule::Schedule& schedule, const model::Rates& rates) {
 
 /// Input of the diagnoses.
 struct Evidence {
-  const Run& run;
+  const MeasuredRun& run;
   const schedule::Schedule& schedule;
   const Conditions& conditions;
   model::Rates rates = {};
@@ -91,7 +91,8 @@ struct Evidence {
   }
 };
 
-Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
+Evidence evidence_of(const MeasuredRun& run, const std::vector<MeasuredRun>& runs,
+                     const Conditions& conditions) {
   Evidence evidence{.run = run,
                     .schedule = run.schedule,
                     .conditions = conditions,
@@ -129,21 +130,21 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
 }
 
 /// A value behind a finding: what its text shows and, if it is evidence, its number.
-struct Value {
+struct NamedValue {
   std::string_view name;
   std::string text;
   std::optional<double> number = {};
 };
-using Values = std::vector<Value>;
-using Found = std::optional<Values>;
+using NamedValues = std::vector<NamedValue>;
+using Found = std::optional<NamedValues>;
 
-Value seconds(std::string_view name, double value) {
+NamedValue seconds(std::string_view name, double value) {
   return {name, base::format_seconds(value), value};
 }
-Value part(std::string_view name, double value) {
+NamedValue part(std::string_view name, double value) {
   return {name, fmt::format("{:.0f} %", 100 * value), value};
 }
-Value number(std::string_view name, std::integral auto value) {
+NamedValue number(std::string_view name, std::integral auto value) {
   return {name, std::to_string(value), static_cast<double>(value)};
 }
 
@@ -165,10 +166,10 @@ Found short_gaps(const Evidence& evidence) {
   constexpr double much = 0.1;
   constexpr double short_s = 20e-6;  // typical of the overhead of issuing
   if (gaps_s <= much * span_s || gap_s >= short_s) return {};
-  return Values{{"part", fmt::format("{:.0f} %", 100 * gaps_s / span_s)},
-                number("gaps", gaps),
-                {"gap", base::format_seconds(gap_s)},
-                {"gaps_s", "", gaps_s}};
+  return NamedValues{{"part", fmt::format("{:.0f} %", 100 * gaps_s / span_s)},
+                     number("gaps", gaps),
+                     {"gap", base::format_seconds(gap_s)},
+                     {"gaps_s", "", gaps_s}};
 }
 
 /// The runs to which a diagnosis applies.
@@ -197,9 +198,9 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        const double part = e.run.cpu_s / e.run.wanted_s;
        if (!(part < enough)) return {};  // NaN: not on a host
        const double cores = std::min<double>(e.threads(), e.conditions.cores);
-       return Values{{"threads", e.issuers() ? "issuing threads" : "workers"},
-                     {"got", fmt::format("{:.1f}", part * cores), part * cores},
-                     {"cores", base::cores_text(cores), cores}};
+       return NamedValues{{"threads", e.issuers() ? "issuing threads" : "workers"},
+                          {"got", fmt::format("{:.1f}", part * cores), part * cores},
+                          {"cores", base::cores_text(cores), cores}};
      }},
     {"few_cores", When::always,
      "few cores: {cores} for {threads}; give the process more: taskset, --cpus-per-task, or the "
@@ -209,8 +210,8 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        const int threads = e.threads();
        if (cores <= 0 || cores >= threads) return {};
        const char* const kind = e.issuers() ? "issuing thread" : "worker";
-       return Values{{"cores", base::cores_text(cores), cores},
-                     {"threads", base::counted(threads, kind), threads}};
+       return NamedValues{{"cores", base::cores_text(cores), cores},
+                          {"threads", base::counted(threads, kind), threads}};
      }},
     // Not a defect: copies no longer matter.
     {"kernel_bound", When::always,
@@ -219,7 +220,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        if (e.bounds.limit != "SM" || e.traffic.h2d + e.traffic.d2h == 0) return {};
        if (!e.nothing_to_hide && !e.good) return {};
        // Together kernels may be faster.
-       return Values{part("part_of_time", std::min(1.0, e.bounds.bound_s / e.time_s))};
+       return NamedValues{part("part_of_time", std::min(1.0, e.bounds.bound_s / e.time_s))};
      }},
     // Also relevant if slow copies leave nothing to hide behind them.
     {"pageable_memory", When::not_good,
@@ -230,31 +231,31 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        if (!e.gpu() || !pageable || e.copies_s <= 0) return {};
        const auto bytes = static_cast<double>(e.traffic.h2d + e.traffic.d2h);
        const double rate = 1e-9 * bytes / e.copies_s;
-       return Values{{"gb_per_s", base::format_number(rate), rate}};
+       return NamedValues{{"gb_per_s", base::format_number(rate), rate}};
      }},
     {"launch_blocking", When::hides, "{variable}=1: the host waits for every kernel; unset it",
      [](const Evidence& e) -> Found {
        const auto& setting = e.conditions.launch_blocking;
        if (!e.beyond_schedule || !e.gpu() || !setting || setting->value != 1) return {};
-       return Values{{"variable", setting->name}};
+       return NamedValues{{"variable", setting->name}};
      }},
     {"tool_loaded", When::hides,
      "a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS",
      [](const Evidence& e) {
-       return e.beyond_schedule && e.conditions.tool_loaded ? Found(Values()) : Found();
+       return e.beyond_schedule && e.conditions.tool_loaded ? Found(NamedValues()) : Found();
      }},
     {"blocking_tasks", When::hides,
      "issue.mechanism: portable on a host back end: each task blocks the host, and lanes never "
      "overlap; set issue.mechanism: streams",
-     [](const Evidence& e) { return e.host_runs_tasks() ? Found(Values()) : Found(); }},
+     [](const Evidence& e) { return e.host_runs_tasks() ? Found(NamedValues()) : Found(); }},
     {"uneven_lanes", When::hides,
      "uneven lanes: the busiest of {lanes} lanes works {lane_s}, an equal share is {share_s}; give "
      "all the same work: chunks.count a multiple of {lanes}, or another order",
      [](const Evidence& e) -> Found {
        if (e.lane_s - e.busiest_s <= e.half_s()) return {};
        if (e.host_runs_tasks()) return {};
-       return Values{number("lanes", e.schedule.lanes), seconds("lane_s", e.lane_s),
-                     seconds("share_s", e.busiest_s)};
+       return NamedValues{number("lanes", e.schedule.lanes), seconds("lane_s", e.lane_s),
+                          seconds("share_s", e.busiest_s)};
      }},
     {"few_lanes", When::hides,
      "{count} where {wanted} tasks could run at once; use more lanes: issue.lanes, issue.streams: "
@@ -262,9 +263,9 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
      [](const Evidence& e) -> Found {
        const int lanes = e.schedule.lanes;
        if (lanes >= e.wanted_lanes || e.host_runs_tasks()) return {};
-       return Values{{"count", base::counted(lanes, "lane")},
-                     {"lanes", "", lanes},
-                     number("wanted", e.wanted_lanes)};
+       return NamedValues{{"count", base::counted(lanes, "lane")},
+                          {"lanes", "", lanes},
+                          number("wanted", e.wanted_lanes)};
      }},
     {"default_stream", When::hides,
      "{tasks} in the default stream, which waits for all earlier tasks and blocks all later ones; "
@@ -273,7 +274,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        const auto tasks = static_cast<double>(
            std::ranges::count(e.schedule.tasks, Stage::default_stream, &schedule::Task::stage));
        if (tasks == 0) return {};
-       return Values{{"tasks", base::counted(std::llround(tasks), "task"), tasks}};
+       return NamedValues{{"tasks", base::counted(std::llround(tasks), "task"), tasks}};
      }},
     {"few_connections", When::always,
      "{lanes} lanes share {queues} and block each other; set {variable} to the number of lanes, or "
@@ -283,9 +284,9 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        const int lanes = e.schedule.lanes;
        if (!e.beyond_schedule || !e.gpu() || !setting || setting->value >= lanes) return {};
        const auto queues = static_cast<double>(setting->value);
-       return Values{number("lanes", lanes),
-                     {"queues", base::counted(setting->value, "queue"), queues},
-                     {"variable", setting->name}};
+       return NamedValues{number("lanes", lanes),
+                          {"queues", base::counted(setting->value, "queue"), queues},
+                          {"variable", setting->name}};
      }},
     {"small_chunks", When::hides,
      "small chunks: the busiest engine needs {chunks_s} for them, but {whole_s} for all data at "
@@ -306,8 +307,8 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        const double explained_s = std::max(e.busiest_s, e.lane_s);
        if (e.waits_s - explained_s <= e.half_s()) return {};
        if (e.schedule.lanes < e.wanted_lanes || e.host_runs_tasks()) return {};
-       return Values{seconds("schedule_bound_s", e.bounds.schedule_bound_s),
-                     seconds("busiest_s", explained_s)};
+       return NamedValues{seconds("schedule_bound_s", e.bounds.schedule_bound_s),
+                          seconds("busiest_s", explained_s)};
      }},
     {"one_copy_engine", When::hides,
      "one copy engine: copies of both directions occupy it for {copies_s} of {time_s}",
@@ -315,8 +316,8 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        const bool both_ways = e.traffic.h2d > 0 && e.traffic.d2h > 0;
        if (!e.gpu() || e.conditions.engines.copy_engines != 1 || !both_ways) return {};
        // Copies are measured after the runs.
-       return Values{seconds("copies_s", std::min(e.copies_s, e.time_s)),
-                     seconds("time_s", e.time_s)};
+       return NamedValues{seconds("copies_s", std::min(e.copies_s, e.time_s)),
+                          seconds("time_s", e.time_s)};
      }},
     {"narrow_link", When::hides,
      "the PCIe link runs at {now}, but supports {most}: reseat the device or use another slot",
@@ -327,10 +328,10 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        if (!now || !most) return {};
        if (device.pcie_gen >= device.pcie_gen_max && device.pcie_width >= device.pcie_width_max)
          return {};
-       return Values{{"now", *now},
-                     {"most", *most},
-                     {"gen", "", *device.pcie_gen},
-                     {"width", "", *device.pcie_width}};
+       return NamedValues{{"now", *now},
+                          {"most", *most},
+                          {"gen", "", *device.pcie_gen},
+                          {"width", "", *device.pcie_width}};
      }},
     // See excess_s().
     {"paused", When::any_run,
@@ -338,7 +339,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
      "SIGSTOP, a suspended job or machine",
      [](const Evidence& e) -> Found {
        if (!e.last || e.conditions.paused_s <= 0) return {};
-       return Values{seconds("paused_s", e.conditions.paused_s)};
+       return NamedValues{seconds("paused_s", e.conditions.paused_s)};
      }},
     // Makes the bounds, and every criterion on them, doubtful. Kernels that share the device, or
     // find their data in a cache, may be faster than alone.
@@ -351,7 +352,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        if (!bounds || bounds->limit == "SM" || bounds->limit == "workers") return {};
        const base::Summary time = results::time_s(e.run);
        if (time.hi >= (1 - noise) * bounds->bound_s) return {};
-       return Values{seconds("bound_s", bounds->bound_s), seconds("time_s", time.median)};
+       return NamedValues{seconds("bound_s", bounds->bound_s), seconds("time_s", time.median)};
      }},
     // The link against its own best moment in the rounds of this run. Other work on the host or
     // behind the same switch takes its share.
@@ -360,7 +361,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
      "best; other work shares the link: measure again on a quiet host",
      [](const Evidence& e) -> Found {
        constexpr double much = 1.05;
-       const Run& run = e.run;
+       const MeasuredRun& run = e.run;
        const bool on_host = !run.bounds || run.bounds->limit == "workers";
        if (on_host || run.bounds->limit == "SM" || run.bound_samples_s.empty()) return {};
        std::vector<double> bounds_s = run.bound_samples_s;
@@ -368,7 +369,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        const double best_s = bounds_s[bounds_s.size() / 10];  // one sample may be too short
        const double median_s = base::median(bounds_s);
        if (median_s < much * best_s) return {};
-       return Values{seconds("median_s", median_s), seconds("best_s", best_s)};
+       return NamedValues{seconds("median_s", median_s), seconds("best_s", best_s)};
      }},
     {"drifting", When::any_run,
      "the time drifts: {drift} % from the first third of the repetitions to the last ({lo} .. {hi} "
@@ -377,9 +378,9 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        const auto& drift = e.drift;
        if (!drift || (drift->lo <= least_drift && drift->hi >= -least_drift)) return {};
        const auto text = [](double part) { return fmt::format("{:+.1f}", 100 * part); };
-       return Values{{"drift", text(drift->median), drift->median},
-                     {"lo", text(drift->lo)},
-                     {"hi", text(drift->hi)}};
+       return NamedValues{{"drift", text(drift->median), drift->median},
+                          {"lo", text(drift->lo)},
+                          {"hi", text(drift->hi)}};
      }},
     // Single slow repetitions do not count: they hardly change the median.
     {"unsteady", When::any_run,
@@ -393,14 +394,14 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
        const double width =
            (times_s[times_s.size() - 1 - quarter] - times_s[quarter]) / base::median(times_s);
        if (width <= most_steady) return {};
-       return Values{part("width", width)};
+       return NamedValues{part("width", width)};
      }},
 });
 
 /// The finding of a row of the table.
-Finding finding_of(const Diagnosis& row, const Values& values) {
+Finding finding_of(const Diagnosis& row, const NamedValues& values) {
   Finding finding{.cause = std::string(row.cause), .text = std::string(row.text)};
-  for (const Value& value : values) {
+  for (const NamedValue& value : values) {
     finding.text = base::replaced(finding.text, fmt::format("{{{}}}", value.name), value.text);
     if (value.number) finding.evidence.emplace(value.name, *value.number);
   }
@@ -422,7 +423,7 @@ bool is_noise(std::string_view cause) {
   return row != diagnoses.end() && row->when == When::any_run;
 }
 
-std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
+std::vector<Finding> diagnose(const MeasuredRun& run, const std::vector<MeasuredRun>& runs,
                               const Conditions& conditions) {
   std::vector<Finding> findings;
   const Evidence evidence = evidence_of(run, runs, conditions);

@@ -51,7 +51,7 @@ bool is_noise(std::string_view cause);
 /// busy_cores, below_bound, link_varies, drifting and unsteady, the latter runs also
 /// pageable_memory. The baseline and runs without rates have only those from busy_cores on. A pause
 /// is a finding of the last run.
-std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
+std::vector<Finding> diagnose(const MeasuredRun& run, const std::vector<MeasuredRun>& runs,
                               const Conditions& conditions);
 
 }  // namespace overlap::experiment

@@ -69,8 +69,8 @@ std::vector<Check> checks_for(const deck::Criterion& criterion, std::optional<de
 
 using describe::Json;
 
-results::Layout layout_of(const deck::Deck& deck, const schedule::Layout& layout) {
-  results::Layout result{.chunks = layout.chunks_per_iteration, .slots = layout.slots};
+results::DataLayout layout_of(const deck::Deck& deck, const schedule::Layout& layout) {
+  results::DataLayout result{.chunks = layout.chunks_per_iteration, .slots = layout.slots};
   if (layout.out_of_core) result.device_limit = layout.device_limit;
   if (layout.tiles) {
     const schedule::TilePlan& tiles = *layout.tiles;
@@ -85,7 +85,7 @@ results::Layout layout_of(const deck::Deck& deck, const schedule::Layout& layout
   return result;
 }
 
-results::Point point_of(const deck::Point& point) {
+results::Point point_of(const deck::DeckPoint& point) {
   results::Point result{.phase = point.phase};
   const describe::Json keys = point.is_swept() ? deck::resolved(point.deck) : describe::Json();
   for (const auto& [key, text] : point.values) {
@@ -97,11 +97,11 @@ results::Point point_of(const deck::Point& point) {
 
 /// The keys of a deck. A sweep of measure.duration has points with more keys than others; keys that
 /// only some of them take would make the deck invalid.
-Json keys_of(const std::vector<deck::Point>& points, const results::Result& result) {
+Json keys_of(const std::vector<deck::DeckPoint>& points, const results::Result& result) {
   Json keys = deck::resolved(points.front().deck);
   if (!result.sweeps()) return keys;
   std::size_t least = keys.flatten().size();
-  for (const deck::Point& point : points) {
+  for (const deck::DeckPoint& point : points) {
     Json point_keys = deck::resolved(point.deck);
     const std::size_t size = point_keys.flatten().size();
     if (size >= least) continue;
@@ -180,16 +180,16 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
 
 results::Point judge(Plan plan, Samples samples, References references,
                      const std::vector<results::Run>& alone) {
-  std::vector<Run> runs = std::move(samples.runs);
+  std::vector<MeasuredRun> runs = std::move(samples.runs);
   if (runs.empty()) {
     for (Case& predicted : plan.cases) runs.push_back({std::move(predicted)});
   }
   results::Point point = planned_point(plan);
-  for (Run& run : runs) {
+  for (MeasuredRun& run : runs) {
     if (run.ran()) run.stopped = samples.stopped;
   }
   add_bounds(runs, samples.conditions.engines);
-  for (const Run& run : runs) {
+  for (const MeasuredRun& run : runs) {
     for (Finding& finding : diagnose(run, runs, samples.conditions)) {
       finding.order = run.order;
       finding.disturbance = run.disturbance;
@@ -221,12 +221,12 @@ results::Point judge(Plan plan, Samples samples, References references,
   return point;
 }
 
-results::Result new_result(const std::vector<deck::Point>& points, base::Machine machine) {
+results::Result new_result(const std::vector<deck::DeckPoint>& points, base::Machine machine) {
   const deck::Deck& deck = points.front().deck;
   results::Result result;
   result.machine = std::move(machine);
   result.title = deck.title;
-  for (const deck::Point& point : points) result.points.push_back(point_of(point));
+  for (const deck::DeckPoint& point : points) result.points.push_back(point_of(point));
   result.deck = {.path = deck.path,
                  .mark = deck.mark,
                  .sha256 = deck.sha256,
@@ -262,7 +262,7 @@ void conclude(results::Point& point, base::ExitCode code) {
   outcome.exit_code = code;
 }
 
-results::Point failed_point(const deck::Point& point, const base::Error& error) {
+results::Point failed_point(const deck::DeckPoint& point, const base::Error& error) {
   results::Point failed = point_of(point);
   Outcome& outcome = failed.outcome.emplace();
   outcome.interrupted = error.code() == base::ExitCode::interrupted;

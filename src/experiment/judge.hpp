@@ -23,14 +23,14 @@ using results::StopReason;
 using results::Subject;
 
 /// Timing of each repetition on the ranks of a node in phase together, seconds.
-struct Window {
+struct RankWindow {
   std::vector<double> skew_s;    ///< from the first start to the last
   std::vector<double> shared_s;  ///< from the last start to the last stop
 };
 
 /// Measurements of a plan.
 struct Samples {
-  std::vector<Run> runs;  ///< one per case; empty: nothing ran
+  std::vector<MeasuredRun> runs;  ///< one per case; empty: nothing ran
   int verified_runs = 0;
   double verification_s = 0;  ///< total time of reference results and comparisons
   double rates_s = 0;         ///< time to measure rates after every round; 0: not after each
@@ -54,7 +54,7 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
 /// Adds bounds to all runs with rates, except those without any work (queries only): from the least
 /// rates of all runs, without those whose host computes tiles. With rates of the rounds also the
 /// bound of each.
-void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines);
+void add_bounds(std::vector<MeasuredRun>& runs, const timeline::Engines& engines);
 
 /// What a point found: adds bounds, findings, metrics and checks. Without samples the runs are
 /// predictions. `alone`: in phase together, the runs alone, with which they are compared.
@@ -64,13 +64,13 @@ results::Point judge(Plan plan, Samples samples, References references = {},
 // What results say of a deck, its points and their ends.
 
 /// A result of a deck of which nothing ran yet.
-results::Result new_result(const std::vector<deck::Point>& points, base::Machine machine);
+results::Result new_result(const std::vector<deck::DeckPoint>& points, base::Machine machine);
 
 /// What a result says of a plan before anything runs.
 results::Point planned_point(const Plan& plan);
 
 /// A point that an error ended.
-results::Point failed_point(const deck::Point& point, const base::Error& error);
+results::Point failed_point(const deck::DeckPoint& point, const base::Error& error);
 
 /// Marks a point as interrupted after what it has was measured.
 void interrupt(results::Point& point);

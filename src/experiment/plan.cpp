@@ -77,7 +77,7 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
   return draft;
 }
 
-Plan plan(const deck::Point& point, const Facts& facts) {
+Plan plan(const deck::DeckPoint& point, const Facts& facts) {
   const deck::Deck& deck = point.deck;
   const Draft draft = experiment::draft(deck, facts);
   Plan plan{point, draft.layout, facts.balance, facts.notes};
@@ -156,7 +156,7 @@ static void require_few_tasks(const deck::Deck& deck, const schedule::Costs& cos
                   deck::most_tasks));
 }
 
-void check(const deck::Point& point, const model::Device* device) {
+void check(const deck::DeckPoint& point, const model::Device* device) {
   const deck::Deck& deck = point.deck;
   const Facts facts = facts_of(deck);
   if (deck.workload.kind == deck::WorkloadKind::custom) {
@@ -172,7 +172,7 @@ void check(const deck::Point& point, const model::Device* device) {
 }
 
 /// The plan of a point for the device of a prediction, which errors about its memory name.
-static Plan predicted_plan(const deck::Point& point, const model::Device& device) {
+static Plan predicted_plan(const deck::DeckPoint& point, const model::Device& device) {
   try {
     Facts facts = facts_of(point.deck, device);
     for (auto& note : facts.notes) note.first += " on " + device.name;
@@ -186,7 +186,7 @@ static Plan predicted_plan(const deck::Point& point, const model::Device& device
   }
 }
 
-Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices) {
+Plan predictions(const deck::DeckPoint& point, const std::vector<model::Device>& devices) {
   if (point.deck.memory.host == deck::HostMemory::managed) {
     throw deck::error_at(point.deck, base::ExitCode::usage, "memory.host",
                          "found managed with --predict; allowed: other memory, because the model "

@@ -48,7 +48,7 @@ struct Draft {
 /// deck, and as schedule::layout().
 Draft draft(const deck::Deck& deck, const Facts& facts);
 
-struct Plan : deck::Point {
+struct Plan : deck::DeckPoint {
   schedule::Layout layout = {};
   std::optional<Balance> balance = {};
   Notes notes = {};
@@ -59,7 +59,7 @@ struct Plan : deck::Point {
 
 /// The cases of a deck, proved free of hazards. Throws base::Error{usage} if a custom list has
 /// hazards, and as draft().
-Plan plan(const deck::Point& point, const Facts& facts);
+Plan plan(const deck::DeckPoint& point, const Facts& facts);
 
 /// Why the model has no times of a deck on a device; empty: it has.
 std::string unpredictable(const deck::Deck& deck, const model::Device& device);
@@ -70,10 +70,10 @@ void predict(Plan& plan, const model::Device& device);
 
 /// Checks what can be checked without facts: throws errors that plan() would throw with any facts,
 /// and base::Error{usage} if `device` (null: none) has no rate for the kernel of the deck.
-void check(const deck::Point& point, const model::Device* device);
+void check(const deck::DeckPoint& point, const model::Device* device);
 
 /// One plan with the predictions for several devices. Throws base::Error{usage} if a deck is
 /// unpredictable().
-Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices);
+Plan predictions(const deck::DeckPoint& point, const std::vector<model::Device>& devices);
 
 }  // namespace overlap::experiment

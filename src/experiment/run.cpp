@@ -12,7 +12,7 @@ results::Timeline timeline_of(const schedule::Schedule& schedule,
     const schedule::Task& task = schedule.tasks[id];
     const timeline::Span& span = timeline.spans[id];
     const schedule::Array* const array = schedule::copied_array(schedule, task);
-    results::Task& entry = tasks.emplace_back();
+    results::TaskRecord& entry = tasks.emplace_back();
     entry.task = id;
     if (!schedule.names.empty()) entry.name = schedule.names[id];
     entry.stage = task.stage;
@@ -48,7 +48,7 @@ void set_schedule(Case& planned, schedule::Schedule schedule) {
   planned.schedule = std::move(schedule);
 }
 
-results::Run finished(const Run& run, bool swept) {
+results::Run finished(const MeasuredRun& run, bool swept) {
   results::Run result = run;
   result.issue = base::summary_if_any(run.issue_s);
   if (result.product && run.ran()) {

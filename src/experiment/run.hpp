@@ -55,7 +55,7 @@ struct Case : results::Run {
 };
 
 /// A case with what was measured of it, beside the samples that results hold.
-struct Run : Case {
+struct MeasuredRun : Case {
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
   std::optional<timeline::Timeline> traced;
   double max_error = 0;  ///< of all verified runs
@@ -69,7 +69,7 @@ void set_schedule(Case& planned, schedule::Schedule schedule);
 
 /// The run as a result: with what files hold of its samples and, unless it is `swept`, with its
 /// predicted timeline.
-results::Run finished(const Run& run, bool swept = false);
+results::Run finished(const MeasuredRun& run, bool swept = false);
 
 /// Floating-point operations of a matrix product, including tiles of the host; 0 for other
 /// workloads.

@@ -47,8 +47,8 @@ bool Stopping::may_end(int repetition, double elapsed_s) const {
          (plan_.budget_s && elapsed_s >= *plan_.budget_s);
 }
 
-std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions, double elapsed_s,
-                                   const DeviceSamples& device) {
+std::optional<Stop> Stopping::stop(const std::vector<MeasuredRun>& runs, int repetitions,
+                                   double elapsed_s, const DeviceSamples& device) {
   Stop stop{.repetitions = repetitions, .elapsed_s = elapsed_s};
   if (!plan_.precision) {
     stop.reason = plan_.duration_s ? StopReason::duration : StopReason::repetitions;
@@ -67,7 +67,7 @@ std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions
 
 /// The widest interval relative to its median. Metrics that are not known yet use the precision of
 /// the time of their order.
-double Stopping::widest(const std::vector<Run>& runs, const DeviceSamples& device) const {
+double Stopping::widest(const std::vector<MeasuredRun>& runs, const DeviceSamples& device) const {
   double widest = 0;
   const auto widen = [&](const base::Summary& value) {
     const double width = value.hi - value.lo;
@@ -78,7 +78,7 @@ double Stopping::widest(const std::vector<Run>& runs, const DeviceSamples& devic
       if (const auto rate = results::value(judged.metric, device)) widen(*rate);
       continue;
     }
-    for (const Run& run : runs) {
+    for (const MeasuredRun& run : runs) {
       if (judged.order.value_or(run.order) != run.order || !results::applies_to(judged.metric, run))
         continue;
       widen(results::value(judged.metric, run, runs).value_or(results::time_s(run)));

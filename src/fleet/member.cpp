@@ -37,7 +37,7 @@ std::int64_t now_ns() {
 }
 
 /// Adds the times of a sample. `words`: its start and stop, by rank.
-void add_times(experiment::Window& window, const std::vector<std::string>& words,
+void add_times(experiment::RankWindow& window, const std::vector<std::string>& words,
                std::int64_t number) {
   std::vector<std::int64_t> starts, stops;
   for (const std::string& word : words) {
@@ -241,7 +241,7 @@ std::vector<std::string> Member::meet(const Poll& poll, const std::string& word)
 }
 
 measure::Hooks Member::phase_hooks(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
-                                   experiment::Window& window) {
+                                   experiment::RankWindow& window) {
   measure::Hooks extended = hooks;
   extended.progress = [this, hooks](int done, int total, const std::string& activity) {
     sign();
@@ -287,7 +287,7 @@ results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const
   meetings_.tell(neighbors_, meeting_);
   wait(neighbors_, meeting_, sleep);  // a rank that failed in the previous phase did not wait
   const Meeting next = begin_of(phase_ + 1);
-  experiment::Window window;
+  experiment::RankWindow window;
   results::Point point;
   Poll poll = sleep;
   if (phase == deck::Phase::alone) {

@@ -72,7 +72,7 @@ class Member {
   std::string name_of(int rank) const;
 
   measure::Hooks phase_hooks(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
-                             experiment::Window& window);
+                             experiment::RankWindow& window);
   void end_phase();
   /// Gives a sign of life. Throws base::Error{runtime_error} if the others continue without it.
   void sign();

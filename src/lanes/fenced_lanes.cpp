@@ -13,10 +13,10 @@ namespace {
 using workload::Space;
 
 #if defined(OVERLAP_GPU)
-using Trace = StreamTrace<Api>;
+using FencedTrace = StreamTrace<Api>;
 #else
 /// Kokkos does not time tasks.
-struct Trace {
+struct FencedTrace {
   void bind(const schedule::Schedule&) {}
   std::string turn(bool) { return {}; }
   Clock::time_point mark(const Space&) { return Clock::now(); }
@@ -106,7 +106,7 @@ class FencedLanes final : public Lanes {
   std::vector<Space> instances_;
   /// Per lane: one past the last task issued, and one past the last task seen complete.
   std::vector<std::atomic<schedule::TaskId>> issued_, complete_;
-  Trace trace_;
+  FencedTrace trace_;
 #if defined(OVERLAP_GPU)
   int device_ = Api::device();
 #endif

@@ -19,7 +19,7 @@ nvtxDomainHandle_t domain() {
 }  // namespace
 #endif
 
-Range::Range(const char* name, [[maybe_unused]] std::int64_t number)
+ProfilerRange::Range(const char* name, [[maybe_unused]] std::int64_t number)
     : region_(Kokkos::Profiling::profileLibraryLoaded()) {
   if (region_) Kokkos::Profiling::pushRegion(name);
 #if defined(OVERLAP_NVTX)
@@ -34,7 +34,7 @@ Range::Range(const char* name, [[maybe_unused]] std::int64_t number)
 #endif
 }
 
-Range::~Range() {
+ProfilerRange::~ProfilerRange() {
 #if defined(OVERLAP_NVTX)
   nvtxDomainRangePop(domain());
 #endif

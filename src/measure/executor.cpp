@@ -74,7 +74,7 @@ struct IssuedRun {
     if (!failed) guard([&] { issue_tasks(thread); });
     if (lane_s != nullptr && !failed) poll_lanes();
     for (int lane = thread; lane < schedule.lanes; lane += threads) {
-      const lanes::Range range("wait", lane);
+      const lanes::ProfilerRange range("wait", lane);
       guard([&] { lanes.wait(lane); });
     }
   }
@@ -124,8 +124,8 @@ struct IssuedRun {
   void issue(schedule::TaskId id) {
     const schedule::Task& task = schedule.tasks[id];
     const auto& names = schedule.names;
-    const lanes::Range range(names.empty() ? schedule::to_string(task.stage) : names[id].c_str(),
-                             task.chunk);
+    const lanes::ProfilerRange range(
+        names.empty() ? schedule::to_string(task.stage) : names[id].c_str(), task.chunk);
     if (task.stage == schedule::Stage::host) wait_for_lanes(task);
     const bool timed =  // workers time their tasks themselves, too, and know better
         spans != nullptr && (schedule::on_host(task.stage) || workload::is_host);

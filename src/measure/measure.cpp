@@ -17,7 +17,8 @@ namespace overlap::measure {
 namespace {
 
 /// Adds a sample to its run; in a soak thinned, so that memory stays bounded.
-void add_sample(experiment::Run& run, const Elapsed& elapsed, const deck::Measure& options) {
+void add_sample(experiment::MeasuredRun& run, const Elapsed& elapsed,
+                const deck::Measure& options) {
   const std::int64_t number = run.repetitions++;
   const auto add = [&](std::vector<double>& list, double value) {
     if (options.duration_s) {
@@ -34,8 +35,8 @@ void add_sample(experiment::Run& run, const Elapsed& elapsed, const deck::Measur
   run.wanted_s += elapsed.wanted_s;
 }
 
-void verify(experiment::Run& run, const workload::Workload& workload, std::uint32_t repetition,
-            experiment::Samples& samples) {
+void verify(experiment::MeasuredRun& run, const workload::Workload& workload,
+            std::uint32_t repetition, experiment::Samples& samples) {
   const auto start = lanes::Clock::now();
   const workload::Verification result = workload.verify(repetition, workload.repeats);
   samples.verification_s += lanes::seconds_since(start);
@@ -100,10 +101,10 @@ bool judges_bounds(const std::vector<deck::Criterion>& criteria) {
 }
 
 /// What limits any of the runs.
-std::vector<model::Rate> limiting_rates(const std::vector<experiment::Run>& runs) {
+std::vector<model::Rate> limiting_rates(const std::vector<experiment::MeasuredRun>& runs) {
   std::vector<model::Rate> all;
   for (const model::Rate rate : model::all_rates) {
-    const auto limits = [&](const experiment::Run& run) {
+    const auto limits = [&](const experiment::MeasuredRun& run) {
       if (!run.bounds) return false;
       const auto limiting = model::limiting_rates(*run.bounds);
       return std::ranges::find(limiting, rate) != limiting.end();
@@ -134,7 +135,8 @@ std::optional<workload::Workload> pinned_twin(deck::Deck deck, const workload::W
 /// Without a criterion only on a GPU, where it is fast; on a host it takes longer than small decks.
 /// Empty where the deck leaves too little memory for it.
 std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
-                                    const std::vector<experiment::Run>& runs, const Hooks& hooks) {
+                                    const std::vector<experiment::MeasuredRun>& runs,
+                                    const Hooks& hooks) {
   if (!judges_link(plan.deck) && (!on_gpu() || plan.is_swept())) return std::nullopt;
   try {
     return std::optional<LinkMeter>(std::in_place, link_bytes(runs), hooks);
@@ -145,10 +147,10 @@ std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
 }
 
 void trace(const experiment::Plan& plan, Bench& bench, const Hooks& hooks, int copy_engines,
-           std::vector<experiment::Run>& runs) {
+           std::vector<experiment::MeasuredRun>& runs) {
   if (plan.is_swept()) return;  // too much data for points of a sweep
   const deck::Deck& deck = plan.deck;
-  for (experiment::Run& run : runs) {
+  for (experiment::MeasuredRun& run : runs) {
     const auto step = [&] {
       base::check_interrupt();
       hooks.show("tracing " + experiment::name(run));
@@ -166,7 +168,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   const deck::Deck& deck = plan.deck;
   const workload::Workload& workload = bench.workload;
   Executor& executor = bench.executor.emplace(plan.lanes, deck.issue, deck.memory);
-  std::vector<experiment::Run> runs;
+  std::vector<experiment::MeasuredRun> runs;
   for (const experiment::Case& planned : plan.cases) runs.push_back({planned});
   std::vector<deck::Criterion> criteria = deck.acceptance;
   std::erase_if(criteria, [](const auto& criterion) { return !criterion.holds_here(on_gpu()); });
@@ -177,7 +179,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   if (managed) bench.pinned = pinned_twin(deck, workload, hooks.ranks);
   const bool has_rates = !managed || bench.pinned;
   RatesOfRuns rates(on_gpu() ? *bench.meter : executor, bench.pinned ? *bench.pinned : workload,
-                    has_rates ? runs : std::vector<experiment::Run>());
+                    has_rates ? runs : std::vector<experiment::MeasuredRun>());
   std::optional<LinkMeter> link = link_meter(plan, runs, hooks);
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   const bool by_round = judges_bounds(criteria);
@@ -278,11 +280,11 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
   }
 }
 
-experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>& runs,
+experiment::Samples run_rounds(Executor& executor, std::vector<experiment::MeasuredRun>& runs,
                                const workload::Workload& workload, const deck::Measure& options,
                                const Hooks& hooks, const std::vector<deck::Criterion>& criteria,
                                const Monitor& monitor, const AfterRound& after_round) {
-  for (const experiment::Run& run : runs) require_host_kind(run.schedule, workload);
+  for (const experiment::MeasuredRun& run : runs) require_host_kind(run.schedule, workload);
   workload.generate(0);
   wake(executor, runs.front().schedule, workload);
   HealthWatch watch(monitor, options.duration_s);
@@ -290,7 +292,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
   experiment::Stopping stopping(options, criteria);
   const int rounds = options.warmup + experiment::most_repetitions(options);
   Progress progress{hooks, options.duration_s, rounds * static_cast<int>(runs.size())};
-  const auto run_once = [&](experiment::Run& run, int round, bool verified) {
+  const auto run_once = [&](experiment::MeasuredRun& run, int round, bool verified) {
     progress.show(experiment::name(run));
     base::check_interrupt();
     const auto repetition = static_cast<std::uint32_t>(++progress.done);
@@ -298,7 +300,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
     const bool scored = round >= options.warmup;
     Elapsed elapsed;
     {
-      const lanes::Range range(deck::to_string(run.order).data(), round);
+      const lanes::ProfilerRange range(deck::to_string(run.order).data(), round);
       elapsed = executor.run(run.schedule, workload, [&] {
         if (hooks.before_sample) hooks.before_sample();
         if (scored) watch.begin();
@@ -312,7 +314,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
   };
   try {
     for (int round = 0; round < options.warmup; ++round) {
-      for (experiment::Run& run : runs) run_once(run, round, false);
+      for (experiment::MeasuredRun& run : runs) run_once(run, round, false);
     }
     progress.start = lanes::Clock::now();
     std::vector<Elapsed> elapsed(runs.size());

@@ -147,9 +147,9 @@ model::Rates RateMeter::rates(const std::vector<model::Rates>& samples) const {
 }
 
 RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
-                         const std::vector<experiment::Run>& runs) {
+                         const std::vector<experiment::MeasuredRun>& runs) {
   std::map<std::tuple<int, std::int64_t, std::ptrdiff_t, int>, std::size_t> shapes;
-  for (const experiment::Run& run : runs) {
+  for (const experiment::MeasuredRun& run : runs) {
     schedule::Schedule schedule = run.schedule;
     if (schedule.host_memory == deck::HostMemory::managed) {
       schedule.host_memory = deck::HostMemory::pinned;
@@ -205,7 +205,7 @@ void RatesOfRuns::find_sources() {
   }
 }
 
-void RatesOfRuns::store(std::vector<experiment::Run>& runs, bool by_round) const {
+void RatesOfRuns::store(std::vector<experiment::MeasuredRun>& runs, bool by_round) const {
   if (number_ == 0 || meters_.empty()) return;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::size_t meter = meter_index_[i].value_or(0);
@@ -308,14 +308,14 @@ void calibrate_steps(Executor& executor, workload::Workload& workload) {
   calibrate_host_steps(workload);
 }
 
-std::int64_t link_bytes(const std::vector<experiment::Run>& runs) {
+std::int64_t link_bytes(const std::vector<experiment::MeasuredRun>& runs) {
   // The baseline copies all data at once.
-  const auto in_chunks = [](const experiment::Run& run) {
+  const auto in_chunks = [](const experiment::MeasuredRun& run) {
     return run.order != deck::Order::sequential;
   };
   const bool baseline_alone = std::ranges::none_of(runs, in_chunks);
   std::size_t bytes = 0;
-  for (const experiment::Run& run : runs) {
+  for (const experiment::MeasuredRun& run : runs) {
     if (!baseline_alone && !in_chunks(run)) continue;
     for (const schedule::Task& task : run.schedule.tasks) {
       if (schedule::is_copy(task.stage)) bytes = std::max(bytes, task.bytes);

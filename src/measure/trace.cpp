@@ -27,7 +27,7 @@ void align_clocks(const schedule::Schedule& schedule, timeline::Timeline& timeli
   });
 }
 
-void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
+void trace_run(Executor& executor, experiment::MeasuredRun& run, const workload::Workload& workload,
                deck::Verify verify, int copy_engines, const std::function<void()>& step) {
   if (run.graph) {
     run.untraced = "its tasks are launched at once, as a graph";

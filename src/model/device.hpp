@@ -109,15 +109,15 @@ enum class Waits {
 };
 
 /// A call that is said to break concurrency.
-struct Call {
+struct CallEffect {
   Waits waits_for = Waits::nothing;
   bool host_waits = false;  ///< the host waits for the drained lanes, too
   double cost_s = 0;        ///< after the drain; of a call that drains nothing: of the host
-  bool operator==(const Call&) const = default;
+  bool operator==(const CallEffect&) const = default;
 };
 
 /// The calls on an NVIDIA H200, as far as they do not depend on the machine.
-std::map<deck::Disturbance, Call> usual_calls();
+std::map<deck::Disturbance, CallEffect> usual_calls();
 
 /// Where a description was measured: it predicts the runs of such devices.
 struct Match {
@@ -161,7 +161,7 @@ struct Device {
 
   HostCosts host;
   Latencies latency;
-  std::map<deck::Disturbance, Call> calls = usual_calls();  ///< all of them
+  std::map<deck::Disturbance, CallEffect> calls = usual_calls();  ///< all of them
 
   /// Prefix of error messages: the file, or "device NAME".
   std::string place() const;

@@ -183,7 +183,7 @@ void describe(Visitor& v, Latencies& l) {
   v("notice", l.notice_s, "measured: until the host that waits for it continues", time());
 }
 
-void describe(Visitor& v, Call& c) {
+void describe(Visitor& v, CallEffect& c) {
   v("waits_for", c.waits_for, "");
   v("host_waits", c.host_waits, "");
   v("cost", c.cost_s, "", time());
@@ -280,7 +280,7 @@ void describe_queues(Visitor& v, Device& d) {
 void describe_calls(Visitor& v, Device& d) {
   const auto usual = usual_calls();
   for (auto& [operation, call] : d.calls) {
-    v(deck::to_string(operation), call, "", unless(call == usual.at(operation), Map<Call>()));
+    v(deck::to_string(operation), call, "", unless(call == usual.at(operation), Map<CallEffect>()));
   }
 }
 

@@ -51,9 +51,9 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
   return std::max(kernel_s, link_seconds(schedule, task, device));
 }
 
-std::map<deck::Disturbance, Call> usual_calls() {
+std::map<deck::Disturbance, CallEffect> usual_calls() {
   using enum deck::Disturbance;
-  const Call queued{.waits_for = Waits::blocking_lanes};
+  const CallEffect queued{.waits_for = Waits::blocking_lanes};
   return {{default_stream, queued},
           {malloc, {}},
           {malloc_host, {}},
@@ -78,7 +78,7 @@ schedule::Schedule with_effects(schedule::Schedule schedule, const Device& devic
     const bool is_host_tile = task.stage == Stage::host && task.flops > 0;
     if (is_host_tile) task.duration_s = task.flops / device.host.flops_per_s;
     if (task.stage == Stage::disturbance) {
-      const Call& call = device.calls.at(task.call);
+      const CallEffect& call = device.calls.at(task.call);
       task.duration_s = call.cost_s;
       if (task.call == deck::Disturbance::stream_query) task.stage = Stage::query;
       const bool drains = call.waits_for == Waits::all_lanes ||

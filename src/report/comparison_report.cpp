@@ -15,8 +15,8 @@ namespace {
 
 using results::Change;
 using results::Comparison;
-using results::Match;
 using results::Matched;
+using results::MatchedOrder;
 using results::SharedDeck;
 using results::SideBySide;
 using results::Trend;
@@ -140,14 +140,14 @@ std::vector<Column> numbered_columns(std::size_t count, const char* first) {
   return columns;
 }
 
-std::string match_name(const Match& match) {
+std::string match_name(const MatchedOrder& match) {
   return match.point.empty() ? match.order : match.order + ", " + match.point;
 }
 
 /// Rows of each order: its figures, "-" if missing, without those that no column has.
 Table order_table(const SideBySide& side_by_side, const SharedDeck& deck) {
   Table table{.columns = numbered_columns(side_by_side.columns.size(), "order")};
-  for (const Match& match : deck.matches) {
+  for (const MatchedOrder& match : deck.matches) {
     table.rows.push_back({match_name(match)});
     table.rows.back().resize(table.columns.size());
     for (const FigureRow& figure : figure_rows) {
@@ -165,7 +165,7 @@ Table column_table(const SideBySide& side_by_side) {
   for (const results::ColumnField& field : results::column_fields) {
     table.columns.emplace_back(field.heading, field.drop);
   }
-  for (const results::Column& column : side_by_side.columns) {
+  for (const results::ResultColumn& column : side_by_side.columns) {
     std::vector<Cell>& row = table.rows.emplace_back();
     row.emplace_back(table.rows.size());
     for (const auto& field : results::column_fields) row.emplace_back(column.*field.text);
@@ -177,14 +177,14 @@ Table column_table(const SideBySide& side_by_side) {
 /// The measured timelines of a deck, all on one axis, with median time and bound of each machine.
 void add_timelines(Blocks& blocks, const SideBySide& side_by_side, const SharedDeck& deck) {
   double axis_s = 0;
-  for (const Match& match : deck.matches) {
+  for (const MatchedOrder& match : deck.matches) {
     for (const std::optional<Matched>& matched : match.columns) {
       if (!matched || !matched->timeline) continue;
       axis_s = std::max({axis_s, matched->time_s.median, results::end_s(*matched->timeline)});
     }
   }
   if (axis_s == 0) return;
-  for (const Match& match : deck.matches) {
+  for (const MatchedOrder& match : deck.matches) {
     blocks.push_back({Heading{.text = match_name(match), .level = 3}, Detail::page});
     for (std::size_t i = 0; i < side_by_side.columns.size(); ++i) {
       if (!match.columns[i]) continue;

@@ -88,7 +88,7 @@ Row row_of(const results::Result& result, const results::Point& point, const Run
 }
 
 Row row_of(const SideBySide& side_by_side, const results::SharedDeck& deck,
-           const results::Match& match, std::size_t number) {
+           const results::MatchedOrder& match, std::size_t number) {
   const results::Matched& matched = *match.columns[number];
   Row row;
   row.add("deck", deck.title);
@@ -126,10 +126,10 @@ std::string csv(const Results& results) {
 
 std::string csv(const results::Comparisons& comparisons) {
   const SideBySide& side_by_side = comparisons.side_by_side.value();
-  const SideBySide blank{.columns = std::vector<results::Column>(1)};
+  const SideBySide blank{.columns = std::vector<results::ResultColumn>(1)};
   std::string text = line_of(row_of(blank, {}, {.columns = {results::Matched()}}, 0).names);
   for (const results::SharedDeck& deck : side_by_side.decks) {
-    for (const results::Match& match : deck.matches) {
+    for (const results::MatchedOrder& match : deck.matches) {
       for (std::size_t i = 0; i < side_by_side.columns.size(); ++i) {
         if (match.columns[i]) text += line_of(row_of(side_by_side, deck, match, i).cells);
       }

@@ -15,7 +15,7 @@
 namespace overlap::report::drawing {
 namespace {
 
-using results::Task;
+using results::TaskRecord;
 using results::Timeline;
 
 constexpr double page_width = 1200;
@@ -279,21 +279,22 @@ std::vector<StageLook> looks_in(const std::vector<const TimelinePicture*>& pictu
   return found;
 }
 
-std::vector<Group> groups(const Timeline& tasks, Rows by) {
+std::vector<LaneGroup> groups(const Timeline& tasks, Rows by) {
   const auto name_of = [&](const Task& task) {
     if (by == Rows::engines) return task.engine;
     return on_host(task) ? std::string("host") : fmt::format("lane {}", task.lane);
   };
   // Workers and lanes by number, "host" last, others as they first appear.
-  const auto rank = [](const Group& group) {
+  const auto rank = [](const LaneGroup& group) {
     const bool numbered = group.name.starts_with("worker ") || group.name.starts_with("lane ");
     const int number = numbered ? std::atoi(group.name.c_str() + group.name.find(' ')) : 0;
     return std::pair(group.name == "host", number);
   };
-  std::vector<Group> found;
+  std::vector<LaneGroup> found;
   for (const Task& task : tasks) {
     const std::string name = name_of(task);
-    if (std::ranges::find(found, name, &Group::name) == found.end()) found.push_back({name, {}});
+    if (std::ranges::find(found, name, &LaneGroup::name) == found.end())
+      found.push_back({name, {}});
   }
   std::ranges::stable_sort(found, {}, rank);
   std::vector<std::size_t> places(tasks.size());
@@ -301,7 +302,7 @@ std::vector<Group> groups(const Timeline& tasks, Rows by) {
   std::ranges::stable_sort(places, {}, [&](std::size_t place) { return tasks[place].start_s; });
   const double rounding = 1e-9 * results::end_s(tasks);
   for (const std::size_t place : places) {
-    auto& rows = std::ranges::find(found, name_of(tasks[place]), &Group::name)->rows;
+    auto& rows = std::ranges::find(found, name_of(tasks[place]), &LaneGroup::name)->rows;
     const auto free = std::ranges::find_if(rows, [&](const auto& row) {
       return tasks[row.back()].stop_s <= tasks[place].start_s + rounding;
     });
@@ -337,7 +338,7 @@ std::optional<double> gb_per_s(const Task& task) {
 Plot plot(const Timeline& timeline, Rows by, double pixels_per_s) {
   Plot plot;
   plot.bars.resize(timeline.size());
-  for (const Group& group : groups(timeline, by)) {
+  for (const LaneGroup& group : groups(timeline, by)) {
     const auto rows = static_cast<double>(group.rows.size());
     // An engine with many rows takes no more than four bars.
     const double height = std::clamp(4 * bar_height / rows - 1, 4.0, bar_height);

@@ -40,13 +40,13 @@ std::vector<StageLook> looks_in(const std::vector<const TimelinePicture*>& pictu
 enum class Rows { engines, lanes };
 
 /// An engine or a lane with the places of its tasks by start, in several rows if tasks overlap.
-struct Group {
+struct LaneGroup {
   std::string name;
   std::vector<std::vector<std::size_t>> rows;
 };
 
 /// The engines or lanes with tasks; tasks of the issuing thread come last, as "host".
-std::vector<Group> groups(const results::Timeline& tasks, Rows by);
+std::vector<LaneGroup> groups(const results::Timeline& tasks, Rows by);
 
 /// Labels of bars: name or chunk of each task, with the array if chunks copy several.
 std::vector<std::string> labels(const results::Timeline& timeline);
@@ -69,9 +69,9 @@ struct Plot {
 Plot plot(const results::Timeline& timeline, Rows by, double pixels_per_s);
 
 /// The name of a task, or its stage and chunk.
-std::string full_label(const results::Task& task);
+std::string full_label(const results::TaskRecord& task);
 /// The rate of a copy; empty: it is none, or took no time.
-std::optional<double> gb_per_s(const results::Task& task);
+std::optional<double> gb_per_s(const results::TaskRecord& task);
 
 /// Style of pictures: an SVG file and a page contain it, and what a page saves.
 std::string picture_style();

@@ -18,10 +18,10 @@ namespace overlap::report {
 namespace {
 
 using deck::Phase;
-using results::Device;
 using results::Distribution;
 using results::FigureKey;
 using results::Fleet;
+using results::FleetDevice;
 using results::Group;
 using results::Standing;
 
@@ -47,7 +47,7 @@ struct DeviceTable : Table {
       : Table{.columns = {first, {"slot", 4}, "device"}, .most_rows = most_shown} {
     columns.insert(columns.end(), others);
   }
-  void add_row(const Device& device, std::vector<Cell> others) {
+  void add_row(const FleetDevice& device, std::vector<Cell> others) {
     others.insert(others.begin(),
                   {device.host, device.slot.empty() ? "-" : device.slot, device.unit});
     rows.push_back(std::move(others));
@@ -104,7 +104,7 @@ Table device_table(const Fleet& fleet, const Group& group) {
   }
   table.columns.insert(table.columns.end(), {{"driver", 6}, "verdict", {"file", 5}});
   for (const std::size_t number : group.devices) {
-    const Device& device = fleet.devices.at(number);
+    const FleetDevice& device = fleet.devices.at(number);
     std::vector<Cell> cells;
     for (FigureKey key : keys) {
       std::vector<std::string> medians;
@@ -210,7 +210,7 @@ void add_charts(Blocks& blocks, const Fleet& fleet, const Group& group) {
       Chart::Series dots{.name = std::string(phase.name), .joined = false};
       double x = 0;
       for (const std::size_t number : group.devices) {
-        const Device& device = fleet.devices.at(number);
+        const FleetDevice& device = fleet.devices.at(number);
         const results::DeviceFigure* const found = find(device, key);
         x += 1;
         if (found == nullptr) continue;
@@ -242,7 +242,7 @@ void add_group(Blocks& blocks, const Fleet& fleet, const Group& group) {
 /// All results of devices with several.
 void add_results(Blocks& blocks, const Fleet& fleet) {
   DeviceTable table("several results", {"started", "verdict", "file"});
-  for (const Device& device : fleet.devices) {
+  for (const FleetDevice& device : fleet.devices) {
     for (const results::DeviceResult& result : device.results) {
       table.add_row(
           device, {result.started, results::verdict_of(result.code), base::one_line(result.file)});
@@ -308,7 +308,7 @@ std::vector<JunitCase> faults(const Fleet& fleet) {
 /// Numbers of files, devices and problems in one line.
 static std::string fleet_summary(const Fleet& fleet) {
   std::set<std::pair<std::string_view, std::string_view>> devices, failing;  // host and unit
-  for (const Device& device : fleet.devices) {
+  for (const FleetDevice& device : fleet.devices) {
     devices.emplace(device.host, device.unit);
     if (exit_code_of(device) != base::ExitCode::pass) failing.emplace(device.host, device.unit);
   }
@@ -318,7 +318,7 @@ static std::string fleet_summary(const Fleet& fleet) {
     if (n > 0) text += fmt::format(", {}{}", base::counted(n, noun), state);
   };
   std::size_t several = 0;
-  for (const Device& device : fleet.devices) several += !device.results.empty();
+  for (const FleetDevice& device : fleet.devices) several += !device.results.empty();
   mention(several, "device", " with several results");
   mention(fleet.missing.size(), "expected host", " missing");
   std::int64_t missing = 0;
@@ -348,10 +348,10 @@ std::string fleet_lines(const Fleet& fleet, bool all_devices) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
   };
   all_devices = all_devices || fleet.devices.size() <= most_devices;
-  const auto deck_field = [&, several = fleet.several_decks()](const Device& device) {
+  const auto deck_field = [&, several = fleet.several_decks()](const FleetDevice& device) {
     return several ? " deck=" + base::field_value(device.deck_name) : "";
   };
-  for (const Device& device : fleet.devices) {
+  for (const FleetDevice& device : fleet.devices) {
     for (const deck::Phase phase : phases_of(device)) {
       const base::ExitCode code = exit_code_of(device, phase);
       if (!all_devices && code == base::ExitCode::pass) continue;
@@ -364,7 +364,7 @@ std::string fleet_lines(const Fleet& fleet, bool all_devices) {
     for (const auto& [key, devices, median, mad, min, max, slowest, outliers] :
          group.distributions) {
       if (slowest.empty() || group.devices.size() < 2) continue;
-      const Device& device = fleet.devices.at(slowest.front().device);
+      const FleetDevice& device = fleet.devices.at(slowest.front().device);
       add("OVERLAP_SLOWEST host={} uuid={} metric={} value={:.6g} median={:.6g} phase={} "
           "order={}{}\n",
           base::field_value(device.host), base::field_value(device.unit),

@@ -171,7 +171,7 @@ std::string junit(const Results& results) {
 std::string junit(const results::Fleet& fleet) {
   std::string started = "1970-01-01T00:00:00Z";
   std::vector<JunitCase> tests;
-  for (const results::Device& device : fleet.devices) {
+  for (const results::FleetDevice& device : fleet.devices) {
     started = std::max(started, device.started);
     std::vector<std::string> texts;
     for (const results::Reason& reason : device.reasons) texts.push_back(reason.text);

@@ -56,7 +56,7 @@ std::string settings(const results::Result& result) {
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
-void add_layout(Facts& facts, const results::Layout& layout) {
+void add_layout(Facts& facts, const results::DataLayout& layout) {
   std::string line;
   if (layout.a_panels > 0) {
     const double times =

@@ -21,12 +21,12 @@ using results::Run;
 constexpr double knee_margin = 0.05;
 
 /// A run with its time or, where points copy different amounts of data, its time per GB.
-struct Entry {
+struct SweepEntry {
   const Run* run;
   std::size_t point;
   double cost, lo, hi;
 
-  bool ties(const Entry& other) const { return lo <= other.hi && other.lo <= hi; }
+  bool ties(const SweepEntry& other) const { return lo <= other.hi && other.lo <= hi; }
 };
 
 /// The points of a sweep on one device.
@@ -88,22 +88,22 @@ class Sweep {
   std::string spell(double cost) const {
     return by_time_ ? base::format_seconds(cost) : base::format_number(1 / cost);
   }
-  std::string with_unit(const Entry& entry) const {
+  std::string with_unit(const SweepEntry& entry) const {
     return spell(entry.cost) + (by_time_ ? "" : " GB/s");
   }
   /// The best run of some points; null: none has a value.
-  const Entry* best(std::size_t first, std::size_t count) const {
-    const Entry* best = nullptr;
+  const SweepEntry* best(std::size_t first, std::size_t count) const {
+    const SweepEntry* best = nullptr;
     for (std::size_t point = first; point < first + count; ++point) {
-      for (const Entry& entry : points_[point]) {
+      for (const SweepEntry& entry : points_[point]) {
         if (best == nullptr || entry.cost < best->cost) best = &entry;
       }
     }
     return best;
   }
-  const Entry* find(const std::string& order, std::size_t point) const {
+  const SweepEntry* find(const std::string& order, std::size_t point) const {
     const auto found = std::ranges::find(points_[point], order,
-                                         [](const Entry& entry) { return name(*entry.run); });
+                                         [](const SweepEntry& entry) { return name(*entry.run); });
     return found == points_[point].end() ? nullptr : &*found;
   }
   /// The values of the other keys at a point.
@@ -113,13 +113,13 @@ class Sweep {
     rest.values.erase(axis_.key);
     return rest.name();
   }
-  std::string knee(const Entry& fastest) const;
+  std::string knee(const SweepEntry& fastest) const;
 
   const Result& result_;
   std::string on_device_;
   results::Axis axis_;        // the first
   std::size_t combinations_;  // points per value of it
-  std::vector<std::vector<Entry>> points_;
+  std::vector<std::vector<SweepEntry>> points_;
   std::vector<std::optional<double>> bounds_;  // the best of each point
   std::vector<std::string> orders_;
   bool by_time_ = true;
@@ -127,7 +127,7 @@ class Sweep {
 };
 
 void Sweep::add_points(Blocks& blocks) const {
-  const Entry* const fastest = best(0, points_.size());
+  const SweepEntry* const fastest = best(0, points_.size());
   Table table{.title = fmt::format("{} {}{}", result_.predicts() ? "predicted" : "median",
                                    by_time_ ? "times" : "GB/s, both directions", on_device_)};
   for (const results::Axis& axis : result_.axes()) table.columns.emplace_back(axis.key);
@@ -136,13 +136,13 @@ void Sweep::add_points(Blocks& blocks) const {
   table.columns.insert(table.columns.end(),
                        {"bound", "fastest", by_time_ ? "time" : "GB/s", "mark"});
   for (std::size_t point = 0; point < points_.size(); ++point) {
-    const Entry* const entry = best(point, 1);
+    const SweepEntry* const entry = best(point, 1);
     if (entry == nullptr) continue;
     auto& cells = table.rows.emplace_back();
     const results::Point& swept = result_.points[point];
     for (const auto& [key, value] : swept.values.items()) cells.emplace_back(swept.spelled(key));
     for (const std::string& order : orders_) {
-      const Entry* const order_entry = find(order, point);
+      const SweepEntry* const order_entry = find(order, point);
       cells.emplace_back(order_entry == nullptr ? "-" : spell(order_entry->cost));
     }
     cells.insert(cells.end(), {text_if(bounds_[point], [&](double cost) { return spell(cost); }),
@@ -156,10 +156,10 @@ void Sweep::add_points(Blocks& blocks) const {
 }
 
 /// "knee: chunks.count 8 is the smallest value that comes within 5 % of the best ...".
-std::string Sweep::knee(const Entry& fastest) const {
-  std::vector<std::pair<const results::Axis::Value*, const Entry*>> tried;
+std::string Sweep::knee(const SweepEntry& fastest) const {
+  std::vector<std::pair<const results::Axis::Value*, const SweepEntry*>> tried;
   for (std::size_t i = 0; i < axis_.values.size(); ++i) {
-    const Entry* const entry = best(i * combinations_, combinations_);
+    const SweepEntry* const entry = best(i * combinations_, combinations_);
     if (entry != nullptr) tried.emplace_back(&axis_.values[i], entry);
   }
   if (!axis_.numeric() || tried.size() < 2) return "";
@@ -185,7 +185,7 @@ std::string Sweep::knee(const Entry& fastest) const {
 
 void Sweep::add_best(Blocks& blocks) const {
   constexpr std::size_t most_listed = 8;
-  const Entry* const fastest = best(0, points_.size());
+  const SweepEntry* const fastest = best(0, points_.size());
   if (fastest == nullptr) return;
   if (!ranks_) {
     report::add(blocks, fmt::format("no best{}: the device file has no latencies, so more chunks "
@@ -197,7 +197,7 @@ void Sweep::add_best(Blocks& blocks) const {
                                   name(*fastest->run), result_.points[fastest->point].name())}};
   std::vector<std::string> same;
   for (std::size_t point = 0; point < points_.size(); ++point) {
-    const Entry* const entry = best(point, 1);
+    const SweepEntry* const entry = best(point, 1);
     if (entry == nullptr || entry == fastest || !entry->ties(*fastest)) continue;
     same.push_back(result_.points[point].name());
   }
@@ -236,7 +236,7 @@ void Sweep::add_charts(Blocks& blocks) const {
       const std::size_t point = i * combinations_ + panel;
       const double x = numeric ? *axis_.values[i].number : static_cast<double>(i);
       for (Chart::Series& curve : chart.series) {
-        const Entry* const entry = find(curve.name, point);
+        const SweepEntry* const entry = find(curve.name, point);
         if (entry == nullptr) continue;
         const auto [lo, hi] = std::minmax({shown(entry->lo), shown(entry->hi)});
         curve.points.push_back(

@@ -166,7 +166,7 @@ std::string bars(const results::Timeline& timeline, const std::vector<std::size_
   const double scale = static_cast<double>(columns) / results::end_s(timeline);
   const auto nearest = [](double place) { return static_cast<std::size_t>(std::lround(place)); };
   for (const std::size_t place : row) {
-    const results::Task& task = timeline[place];
+    const results::TaskRecord& task = timeline[place];
     const drawing::StageLook& look = drawing::look_of(task.stage);
     // Whole columns, so that neighbours of equal length look alike; the shortest task keeps one.
     const std::size_t start = std::min(nearest(task.start_s * scale), columns - 1);
@@ -200,10 +200,11 @@ std::string text_of(const TimelinePicture& picture, const Screen& screen) {
   const auto groups = drawing::groups(picture.timeline, drawing::Rows::engines);
   const std::vector<std::string> labels = drawing::labels(picture.timeline);
   std::size_t left = 0;  // room for names
-  for (const drawing::Group& group : groups) left = std::max(left, base::columns(line(group.name)));
+  for (const drawing::LaneGroup& group : groups)
+    left = std::max(left, base::columns(line(group.name)));
   const auto columns =
       static_cast<std::size_t>(std::max(least_columns, screen.width - static_cast<int>(left) - 2));
-  for (const drawing::Group& group : groups) {
+  for (const drawing::LaneGroup& group : groups) {
     std::string name = line(group.name);
     for (const auto& row : group.rows) {
       text += name + std::string(left - base::columns(name) + 2, ' ') +

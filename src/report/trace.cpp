@@ -16,7 +16,7 @@ namespace {
 
 using describe::Json;
 using results::Run;
-using results::Task;
+using results::TaskRecord;
 
 /// Where a task's slice lies among the tracks.
 struct Slice {
@@ -63,7 +63,7 @@ void add_timeline(Json& events, int process, const results::Timeline& timeline,
   int track = 0;
   for (const auto rows : {drawing::Rows::engines, drawing::Rows::lanes}) {
     const std::string kind = rows == drawing::Rows::engines ? "engine " : "";
-    for (const drawing::Group& group : drawing::groups(timeline, rows)) {
+    for (const drawing::LaneGroup& group : drawing::groups(timeline, rows)) {
       for (std::size_t row = 0; row < group.rows.size(); ++row) {
         const std::string more = row > 0 ? fmt::format(" ({})", row + 1) : "";
         ++track;

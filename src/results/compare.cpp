@@ -55,7 +55,7 @@ void describe(Visitor& v, Comparison& comparison) {
   v("changes", comparison.changes, "Time of each order and all judged metrics.");
 }
 
-void describe(Visitor& v, Column& column) {
+void describe(Visitor& v, ResultColumn& column) {
   for (const ColumnField& field : column_fields) v(field.key, column.*field.text, field.help);
 }
 
@@ -74,7 +74,7 @@ void describe(Visitor& v, Matched& matched) {
   v("timeline", matched.timeline, "Every task as measured; null: not traced.");
 }
 
-void describe(Visitor& v, Match& match) {
+void describe(Visitor& v, MatchedOrder& match) {
   v("point", match.point, "Swept keys and their values, or the phase; empty: neither.");
   v("order", match.order, "Issue order with its disturbance or host work.");
   v("columns", match.columns, "One per column; null: the column does not have the order.");
@@ -315,7 +315,7 @@ base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons, bool com
 
 namespace {
 
-Column column_of(const std::vector<Result>& results) {
+ResultColumn column_of(const std::vector<Result>& results) {
   const Result& first = results.front();
   std::set<std::string> mechanisms;
   for (const Result& result : results) {
@@ -337,7 +337,7 @@ std::size_t distinct(const std::vector<std::string>& texts) {
 
 /// The fields in which columns differ: some always, others only where they distinguish columns that
 /// would have equal titles.
-std::vector<std::string> titles_of(const std::vector<Column>& columns) {
+std::vector<std::string> titles_of(const std::vector<ResultColumn>& columns) {
   std::vector<std::string> titles(columns.size());
   for (const ColumnField& field : column_fields) {
     std::vector<std::string> values;
@@ -422,17 +422,17 @@ Matched matched(const Run& run, const Runs& runs) {
 }
 
 /// The orders of a deck at all points; null: a column without the deck.
-std::vector<Match> matches_of(const std::vector<const Result*>& results, std::size_t to) {
+std::vector<MatchedOrder> matches_of(const std::vector<const Result*>& results, std::size_t to) {
   std::deque<Figures> tables;
   std::vector<const Figures*> columns;
   for (const Result* const result : results) {
     columns.push_back(result != nullptr ? &tables.emplace_back(*result) : nullptr);
   }
-  std::vector<Match> matches;
+  std::vector<MatchedOrder> matches;
   for (const Pivot::Line& line : Pivot(columns).lines) {
     const Figures::Row& first = **std::ranges::find_if(line, [](auto* row) { return row; });
     if (first.run == nullptr || first.key.metric != deck::Metric::time) continue;
-    Match& match = matches.emplace_back();
+    MatchedOrder& match = matches.emplace_back();
     match.order = first.run_name();
     for (std::size_t i = 0; i < line.size(); ++i) {
       std::optional<Matched>& cell = match.columns.emplace_back();
@@ -452,7 +452,7 @@ std::vector<Match> matches_of(const std::vector<const Result*>& results, std::si
 }  // namespace
 
 SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std::string& to) {
-  std::vector<Column> columns;
+  std::vector<ResultColumn> columns;
   for (const std::vector<Result>& results : files) columns.push_back(column_of(results));
   const std::vector<std::string> titles = titles_of(columns);
   for (std::size_t i = 0; i < titles.size(); ++i) columns[i].title = titles[i];

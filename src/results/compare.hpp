@@ -42,7 +42,7 @@ struct Comparison {
 };
 
 /// The results of one file, or of one folder with one file per deck.
-struct Column {
+struct ResultColumn {
   std::string title;   ///< distinguishes the columns; unique
   std::string device;  ///< its name; on host back ends that of the processor
   std::string backend;
@@ -55,7 +55,7 @@ struct Column {
 
 /// A field of columns, and how titles and tables show it.
 struct ColumnField {
-  using Text = std::string Column::*;  // nvcc writes it with parentheses, of which g++ warns
+  using Text = std::string ResultColumn::*;  // nvcc writes it with parentheses, of which g++ warns
 
   Text text;
   const char* key;
@@ -66,15 +66,16 @@ struct ColumnField {
   int drop = 0;             ///< from tables, see report::Column
 };
 inline constexpr auto column_fields = std::to_array<ColumnField>({
-    {&Column::title, "title", "What distinguishes the column from the others.", "title"},
-    {&Column::device, "device", "Device; on host back ends the processor.", "device", true},
-    {&Column::backend, "backend", "Default execution space.", "back end", true},
-    {&Column::mechanism, "mechanism", "How tasks are issued, for all its decks.", "mechanism",
+    {&ResultColumn::title, "title", "What distinguishes the column from the others.", "title"},
+    {&ResultColumn::device, "device", "Device; on host back ends the processor.", "device", true},
+    {&ResultColumn::backend, "backend", "Default execution space.", "back end", true},
+    {&ResultColumn::mechanism, "mechanism", "How tasks are issued, for all its decks.", "mechanism",
      true},
-    {&Column::kokkos_version, "kokkos_version", "Version of Kokkos.", "Kokkos", false, "Kokkos "},
-    {&Column::compiler, "compiler", "Compiler and its version.", "compiler", false, "", 1},
-    {&Column::host, "host", "Host name.", "host", false, "", 3},
-    {&Column::file, "file", "Result file.", "file", false, "", 2},
+    {&ResultColumn::kokkos_version, "kokkos_version", "Version of Kokkos.", "Kokkos", false,
+     "Kokkos "},
+    {&ResultColumn::compiler, "compiler", "Compiler and its version.", "compiler", false, "", 1},
+    {&ResultColumn::host, "host", "Host name.", "host", false, "", 3},
+    {&ResultColumn::file, "file", "Result file.", "file", false, "", 2},
 });
 
 /// Results of one order in one column.
@@ -88,7 +89,7 @@ struct Matched {
 };
 
 /// One order at one point in all columns.
-struct Match {
+struct MatchedOrder {
   std::string point;                            ///< of a sweep, or a phase; else empty
   std::string order;                            ///< with disturbance or host work
   std::vector<std::optional<Matched>> columns;  ///< one per column; empty: missing
@@ -100,11 +101,11 @@ struct SharedDeck {
   std::map<std::string, std::string> workload;
   std::vector<Setting> differences;  ///< among the keys that affect execution
   std::vector<std::string> errors;   ///< one per column: why the deck did not run; empty: it ran
-  std::vector<Match> matches;
+  std::vector<MatchedOrder> matches;
 };
 
 struct SideBySide {
-  std::vector<Column> columns;
+  std::vector<ResultColumn> columns;
   std::size_t to = 1;  ///< number of the reference column of the ratios, from 1
   std::vector<SharedDeck> decks;
 };

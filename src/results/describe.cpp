@@ -158,7 +158,7 @@ using describe::above_zero;
 using describe::from_zero;
 using describe::Visitor;
 
-void describe(Visitor& v, Task& task) {
+void describe(Visitor& v, TaskRecord& task) {
   v("task", task.task, "Place in the issue order, from 0.", from_zero);
   v("name", task.name, "Name in the deck's list.");
   v("stage", task.stage, "What the task does.");

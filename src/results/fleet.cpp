@@ -28,7 +28,7 @@ std::string text_with_phase(const Check& check, const FigureKey& key) {
   return colon == std::string::npos ? check.text : name_with_phase(key) + check.text.substr(colon);
 }
 
-void add_reasons(const Result& result, Device& device) {
+void add_reasons(const Result& result, FleetDevice& device) {
   using enum base::ExitCode;
   for (const Point& point : result.points) {
     for (const Run& run : point.runs) {
@@ -62,15 +62,15 @@ bool is_worse(const DeviceFigure& figure, const DeviceFigure& other) {
 }
 
 /// One device of its results: the worst one, with the reasons of all and each figure's worst value.
-Device worst_of(std::vector<Device> results) {
-  std::ranges::sort(results, {}, &Device::file);
+FleetDevice worst_of(std::vector<FleetDevice> results) {
+  std::ranges::sort(results, {}, &FleetDevice::file);
   auto code = base::ExitCode::pass;
-  for (const Device& result : results) code = worst_in_fleet(code, exit_code_of(result));
-  Device device = *std::ranges::find_if(
-      results, [&](const Device& result) { return exit_code_of(result) == code; });
+  for (const FleetDevice& result : results) code = worst_in_fleet(code, exit_code_of(result));
+  FleetDevice device = *std::ranges::find_if(
+      results, [&](const FleetDevice& result) { return exit_code_of(result) == code; });
   if (results.size() == 1) return device;
   std::map<FigureKey, DeviceFigure> figures;
-  for (const Device& result : results) {
+  for (const FleetDevice& result : results) {
     device.results.push_back({result.file, result.started, exit_code_of(result)});
     for (const Reason& reason : result.reasons) {
       if (std::ranges::find(device.reasons, reason) != device.reasons.end()) continue;
@@ -87,21 +87,22 @@ Device worst_of(std::vector<Device> results) {
 }
 
 /// Devices are alike if they have the same of this.
-auto kind_of(const Device& device) {
+auto kind_of(const FleetDevice& device) {
   const double cores = device.on_host ? device.cores : 0;
   return std::tuple(device.subject, device.deck_name, device.criteria, device.build, cores);
 }
 
 /// Moves the devices into the fleet, one for all of its results with one deck and build, sorted by
 /// host and slot.
-void add_devices(std::vector<Device> devices, Fleet& fleet) {
-  std::map<std::pair<std::string, decltype(kind_of(Device()))>, std::vector<Device>> by_device;
-  for (Device& device : devices) {
-    std::vector<Device>& results = by_device[{device.device(), kind_of(device)}];
+void add_devices(std::vector<FleetDevice> devices, Fleet& fleet) {
+  std::map<std::pair<std::string, decltype(kind_of(FleetDevice()))>, std::vector<FleetDevice>>
+      by_device;
+  for (FleetDevice& device : devices) {
+    std::vector<FleetDevice>& results = by_device[{device.device(), kind_of(device)}];
     results.push_back(std::move(device));
   }
   for (auto& [key, results] : by_device) fleet.devices.push_back(worst_of(std::move(results)));
-  std::ranges::stable_sort(fleet.devices, {}, [](const Device& device) {
+  std::ranges::stable_sort(fleet.devices, {}, [](const FleetDevice& device) {
     return std::array{Natural{device.host}, Natural{device.slot}, Natural{device.unit},
                       Natural{device.deck_name}, Natural{device.file}};
   });
@@ -109,14 +110,15 @@ void add_devices(std::vector<Device> devices, Fleet& fleet) {
 
 /// Gives the nodes of a launch that share a name different ones, and says so.
 void tell_nodes_apart(Fleet& fleet) {
-  std::map<std::string, std::vector<Device*>> launches;
-  for (Device& device : fleet.devices) {
+  std::map<std::string, std::vector<FleetDevice*>> launches;
+  for (FleetDevice& device : fleet.devices) {
     if (device.job && device.job->launch) launches[*device.job->launch].push_back(&device);
   }
   std::set<std::string> notes;
   for (const auto& [launch, devices] : launches) {
     std::vector<base::Node> nodes;
-    for (const Device* const device : devices) nodes.emplace_back(device->host, device->boot_id);
+    for (const FleetDevice* const device : devices)
+      nodes.emplace_back(device->host, device->boot_id);
     const std::vector<std::string> names = base::node_names(nodes);
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (devices[i]->host == names[i]) continue;
@@ -129,12 +131,12 @@ void tell_nodes_apart(Fleet& fleet) {
 }
 
 /// Adds the start of their identity to the names of decks that have the same.
-void tell_decks_apart(std::vector<Device>& devices) {
+void tell_decks_apart(std::vector<FleetDevice>& devices) {
   std::map<std::string, std::set<std::string>> identities;  // by name
-  for (const Device& device : devices) {
+  for (const FleetDevice& device : devices) {
     identities[device.deck_name].insert(device.subject.deck);
   }
-  for (Device& device : devices) {
+  for (FleetDevice& device : devices) {
     if (identities[device.deck_name].size() > 1) {
       device.deck_name += deck::mark_of(device.subject.deck);
     }
@@ -142,7 +144,7 @@ void tell_decks_apart(std::vector<Device>& devices) {
 }
 
 /// See fleet_of().
-void judge_by(const Reference& reference, Device& device) {
+void judge_by(const Reference& reference, FleetDevice& device) {
   // What the run left undecided is decided here, if it was measured.
   std::erase_if(device.reasons, [&](const Reason& reason) {
     return reason.undecided && find(device, *reason.undecided) != nullptr;
@@ -180,11 +182,11 @@ void judge_by(const Reference& reference, Device& device) {
   if (!judged) add(base::ExitCode::inconclusive, missing, {});
 }
 
-void add_distributions(const std::vector<Device>& devices, Group& group) {
+void add_distributions(const std::vector<FleetDevice>& devices, Group& group) {
   std::map<FigureKey, std::vector<Standing>> by_key;
   std::set<FigureKey> incomparable;
   for (const std::size_t number : group.devices) {
-    const Device& device = devices[number];
+    const FleetDevice& device = devices[number];
     for (const auto& [key, value, unjudgeable] : device.figures) {
       by_key[key].push_back({{number, device.host, device.unit}, value.median});
       if (!is_compared(device, key)) incomparable.insert(key);
@@ -199,10 +201,10 @@ void add_distributions(const std::vector<Device>& devices, Group& group) {
 }
 
 /// Adds the sums over the devices of each node, per order.
-void add_nodes(const std::vector<Device>& devices, Group& group) {
+void add_nodes(const std::vector<FleetDevice>& devices, Group& group) {
   std::map<std::pair<Natural, deck::Order>, NodeTotal> totals;
   for (const std::size_t number : group.devices) {
-    const Device& device = devices[number];
+    const FleetDevice& device = devices[number];
     const DeviceFigure* const duplex =
         find(device, {deck::Phase::together, std::nullopt, deck::Metric::duplex_rate});
     for (const auto& [key, together, unjudgeable] : device.figures) {
@@ -223,7 +225,7 @@ void add_nodes(const std::vector<Device>& devices, Group& group) {
 
 /// Adds a reason to the device of every slow outlier; if there is no outlier, to the slowest and
 /// the fastest of few devices that differ.
-void add_outliers(const Group& group, std::vector<Device>& devices) {
+void add_outliers(const Group& group, std::vector<FleetDevice>& devices) {
   std::vector<double> cores;
   for (const std::size_t device : group.devices) cores.push_back(devices[device].cores);
   const double usual = base::median(cores);
@@ -259,7 +261,7 @@ void add_outliers(const Group& group, std::vector<Device>& devices) {
 }
 
 /// What comparing a group does not show, because it is small and no reference judges its devices.
-std::string not_judged(const Group& group, const std::vector<Device>& devices) {
+std::string not_judged(const Group& group, const std::vector<FleetDevice>& devices) {
   const std::size_t n = group.devices.size();
   const auto lacks_reference = [&](std::size_t i) { return devices[i].referenced.empty(); };
   if (n >= least_for_outliers || std::ranges::none_of(group.devices, lacks_reference)) return "";
@@ -271,9 +273,9 @@ std::string not_judged(const Group& group, const std::vector<Device>& devices) {
 
 /// Adds the groups of devices that have figures; a slow outlier becomes a reason of its device.
 void add_groups(Fleet& fleet, const Reference* reference) {
-  std::map<decltype(kind_of(Device())), std::size_t> numbers;
+  std::map<decltype(kind_of(FleetDevice())), std::size_t> numbers;
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
-    const Device& device = fleet.devices[i];
+    const FleetDevice& device = fleet.devices[i];
     if (device.figures.empty()) continue;
     const auto [found, is_new] = numbers.emplace(kind_of(device), fleet.groups.size());
     if (is_new) {
@@ -294,8 +296,8 @@ void add_groups(Fleet& fleet, const Reference* reference) {
 
 }  // namespace
 
-Device device_of(const Result& result) {
-  Device device;
+FleetDevice device_of(const Result& result) {
+  FleetDevice device;
   static_cast<Origin&>(device) = origin(result);
   const base::BuildInfo& build = result.machine.build;
   device.build = build.version;
@@ -321,12 +323,12 @@ Device device_of(const Result& result) {
   return device;
 }
 
-const DeviceFigure* find(const Device& device, const FigureKey& key) {
+const DeviceFigure* find(const FleetDevice& device, const FigureKey& key) {
   const auto figure = std::ranges::lower_bound(device.figures, key, {}, &DeviceFigure::key);
   return figure == device.figures.end() || figure->key != key ? nullptr : &*figure;
 }
 
-std::set<deck::Phase> phases_of(const Device& device) {
+std::set<deck::Phase> phases_of(const FleetDevice& device) {
   std::set<deck::Phase> phases;
   for (const DeviceFigure& figure : device.figures) phases.insert(figure.key.phase);
   for (const Reason& reason : device.reasons) {
@@ -336,7 +338,7 @@ std::set<deck::Phase> phases_of(const Device& device) {
   return phases;
 }
 
-base::ExitCode exit_code_of(const Device& device, std::optional<deck::Phase> phase) {
+base::ExitCode exit_code_of(const FleetDevice& device, std::optional<deck::Phase> phase) {
   auto code = base::ExitCode::pass;
   for (const Reason& reason : device.reasons) {
     const bool counts = !phase || !reason.phase || reason.phase == phase;
@@ -345,7 +347,7 @@ base::ExitCode exit_code_of(const Device& device, std::optional<deck::Phase> pha
   return code;
 }
 
-bool is_compared(const Device& device, const FigureKey& key) {
+bool is_compared(const FleetDevice& device, const FigureKey& key) {
   const deck::MetricRow& row = deck::row_of(key.metric);
   if (key.metric == deck::Metric::time) {
     const DeviceFigure* const rate = find(device, {key.phase, key.order, deck::Metric::throughput});
@@ -398,22 +400,23 @@ base::ExitCode Fleet::exit_code() const {
       broken.empty() && !devices.empty() ? base::ExitCode::pass : base::ExitCode::runtime_error;
   if (!missing.empty() || !missing_devices.empty())
     code = worst_in_fleet(code, base::ExitCode::performance);
-  for (const Device& device : devices) code = worst_in_fleet(code, exit_code_of(device));
+  for (const FleetDevice& device : devices) code = worst_in_fleet(code, exit_code_of(device));
   return code;
 }
 
 bool Fleet::several_decks() const {
-  return std::ranges::any_of(
-      devices, [&](const Device& device) { return device.deck_name != devices.front().deck_name; });
+  return std::ranges::any_of(devices, [&](const FleetDevice& device) {
+    return device.deck_name != devices.front().deck_name;
+  });
 }
 
 Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected, const Reference* reference) {
   tell_nodes_apart(fleet);
   add_missing(expected, fleet);
-  std::vector<Device> devices = std::exchange(fleet.devices, {});
+  std::vector<FleetDevice> devices = std::exchange(fleet.devices, {});
   tell_decks_apart(devices);
   if (reference != nullptr) {
-    for (Device& device : devices) judge_by(*reference, device);
+    for (FleetDevice& device : devices) judge_by(*reference, device);
   }
   add_devices(std::move(devices), fleet);
   add_groups(fleet, reference);

@@ -38,7 +38,7 @@ struct DeviceResult {
 
 /// The retained part of the result of one device with one deck. Of several results the worst
 /// counts: the device has the reasons of all, and of each figure the worst value.
-struct Device : Origin {
+struct FleetDevice : Origin {
   std::string build;                  ///< version and commit of the program
   std::vector<Reason> reasons;        ///< none: PASS
   std::vector<DeviceFigure> figures;  ///< sorted by key
@@ -55,16 +55,16 @@ struct Device : Origin {
 };
 
 /// A device from its result. Whatever ended it early becomes a reason.
-Device device_of(const Result& result);
+FleetDevice device_of(const Result& result);
 
 /// The figure with this key; null: none.
-const DeviceFigure* find(const Device& device, const FigureKey& key);
+const DeviceFigure* find(const FleetDevice& device, const FigureKey& key);
 
 /// The phases in which a device took part, at least one.
-std::set<deck::Phase> phases_of(const Device& device);
+std::set<deck::Phase> phases_of(const FleetDevice& device);
 
 /// The worst exit code of the reasons of a device, in all phases or in one.
-base::ExitCode exit_code_of(const Device& device, std::optional<deck::Phase> phase = {});
+base::ExitCode exit_code_of(const FleetDevice& device, std::optional<deck::Phase> phase = {});
 
 /// A file that is not a result; `text` names the file and the reason.
 struct BrokenFile {
@@ -97,13 +97,13 @@ inline constexpr std::size_t most_ranks = 64;
 std::string text_of(const MissingDevices& missing);
 
 /// One of the devices of a fleet.
-struct Member {
+struct GroupMember {
   std::size_t device = 0;  ///< index into Fleet::devices
   std::string host, unit;
 };
 
 /// A device relative to its group.
-struct Standing : Member {
+struct Standing : GroupMember {
   double value = 0;   ///< median of its samples
   double off = 0;     ///< value / median of the group - 1
   double score = 0;   ///< 0.6745 * (value - median) / MAD; infinite if the MAD is 0
@@ -164,7 +164,7 @@ struct Group {
 /// of the other files.
 struct Fleet {
   std::size_t files = 0;
-  std::vector<Device> devices;  ///< one per device and deck, sorted by host and slot
+  std::vector<FleetDevice> devices;  ///< one per device and deck, sorted by host and slot
   std::vector<Group> groups;
   std::vector<std::string> missing;             ///< expected hosts without a result
   std::vector<MissingDevices> missing_devices;  ///< of other hosts, sorted
@@ -200,7 +200,7 @@ void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet);
 /// Whether devices are compared by this figure, that is, whether it measures their speed: not by
 /// ratios to their own baseline, errors and counters, and by time only if the order has no
 /// throughput because it copies nothing.
-bool is_compared(const Device& device, const FigureKey& key);
+bool is_compared(const FleetDevice& device, const FigureKey& key);
 
 /// A text in natural order: node9 before node10.
 struct Natural {

@@ -22,7 +22,7 @@ void describe_key(Visitor& v, FigureKey& key) {
   v("metric", key.metric, "Metric.");
 }
 
-void describe_member(Visitor& v, Member& member) {
+void describe_member(Visitor& v, GroupMember& member) {
   v("device", member.device, "Its place in `devices`, from 0.", from_zero);
   v("host", member.host, "Host name.");
   v("uuid", member.unit, "UUID, or what stands for it.");
@@ -68,7 +68,7 @@ void describe(Visitor& v, DeviceResult& result) {
   describe_code(v, result.code, "Its verdict.");
 }
 
-void describe(Visitor& v, Device& device) {
+void describe(Visitor& v, FleetDevice& device) {
   v("file", device.file, "Result file; of several the worst.");
   v("host", device.host, "Host name; of nodes of one launch with one name, name#2 and so on.");
   v("uuid", device.unit, "UUID, or else the PCI address, rankN, or the host's name.");
@@ -148,7 +148,7 @@ void describe(Visitor& v, BrokenFile& file) {
 namespace {
 
 /// A fleet, with these devices.
-void describe_fleet(Visitor& v, Fleet& fleet, std::vector<Device>& devices) {
+void describe_fleet(Visitor& v, Fleet& fleet, std::vector<FleetDevice>& devices) {
   describe_schema(v, fleet_schema);
   v("files", fleet.files, "Files that were read.", from_zero);
   v("missing_hosts", fleet.missing, "Expected hosts without a result.");
@@ -167,14 +167,14 @@ void describe_fleet(Visitor& v, Fleet& fleet, std::vector<Device>& devices) {
 void describe(Visitor& v, Fleet& fleet) { describe_fleet(v, fleet, fleet.devices); }
 
 std::string to_json(const Fleet& fleet) {
-  std::vector<Device> no_devices;
+  std::vector<FleetDevice> no_devices;
   const Json map = describe::write_map(
       [&](Visitor& v) { describe_fleet(v, const_cast<Fleet&>(fleet), no_devices); });
   const std::string rest = json_text(map, 2) + "\n";
   if (fleet.devices.empty()) return rest;
   // Devices as text, one by one: all of them as objects would take ten times the memory.
   std::string devices;
-  for (const Device& device : fleet.devices) {
+  for (const FleetDevice& device : fleet.devices) {
     devices += (devices.empty() ? "\n    " : ",\n    ") + json_text(describe::write(device));
   }
   // No string has it: quotes are escaped. Groups have numbers of devices, and more indentation.

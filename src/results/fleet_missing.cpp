@@ -25,7 +25,7 @@ std::string spelled(std::string name) {
 std::string label(const std::string& name) { return name.substr(0, name.find('.')); }
 
 /// What the ranks of one launch announce, and which have a result with one deck.
-struct Launch {
+struct LaunchRanks {
   struct Node {
     int local_ranks = 0;  ///< as announced; 0: not
     std::set<std::string> devices;
@@ -38,7 +38,7 @@ struct Launch {
   int ranks = 0;
   std::map<int, std::string> files;   ///< by rank
   std::map<std::string, Node> nodes;  ///< by host
-  std::vector<Device*> devices;
+  std::vector<FleetDevice*> devices;
   std::string doubt;  ///< why these cannot be the ranks of one launch, the first one found
 };
 
@@ -51,7 +51,7 @@ std::vector<int> numbers_without(int count, const auto& found) {
   return numbers;
 }
 
-std::vector<MissingDevices> missing_of(const Launch& launch) {
+std::vector<MissingDevices> missing_of(const LaunchRanks& launch) {
   std::vector<MissingDevices> missing;
   std::int64_t others = launch.ranks;
   for (const auto& [host, node] : launch.nodes) {
@@ -72,7 +72,7 @@ std::vector<MissingDevices> missing_of(const Launch& launch) {
 }
 
 /// Adds a rank, and why it cannot be one of the launch.
-void add_rank(Device& device, Launch& launch) {
+void add_rank(FleetDevice& device, LaunchRanks& launch) {
   const int rank = *device.job->rank, ranks = *device.job->ranks;
   const auto [found, is_new] = launch.files.emplace(rank, device.file);
   std::string doubt;
@@ -89,7 +89,7 @@ void add_rank(Device& device, Launch& launch) {
   if (launch.doubt.empty()) launch.doubt = doubt;
   launch.ranks = std::max(launch.ranks, ranks);
   launch.devices.push_back(&device);
-  Launch::Node& node = launch.nodes[device.host];
+  LaunchRanks::Node& node = launch.nodes[device.host];
   node.devices.insert(device.device());
   node.ranks.insert(rank);
   if (!device.placement) return;
@@ -98,12 +98,12 @@ void add_rank(Device& device, Launch& launch) {
 }
 
 /// The launches of several ranks with each deck, by deck and launch.
-std::map<std::array<std::string, 4>, Launch> launches_of(std::vector<Device>& devices) {
-  std::map<std::array<std::string, 4>, Launch> launches;
-  for (Device& device : devices) {
+std::map<std::array<std::string, 4>, LaunchRanks> launches_of(std::vector<FleetDevice>& devices) {
+  std::map<std::array<std::string, 4>, LaunchRanks> launches;
+  for (FleetDevice& device : devices) {
     if (!device.job || !device.job->rank || device.job->ranks.value_or(1) == 1) continue;
     const std::string id = device.job->launch.value_or("");
-    Launch& launch = launches[{device.deck_name, device.subject.deck, device.criteria, id}];
+    LaunchRanks& launch = launches[{device.deck_name, device.subject.deck, device.criteria, id}];
     launch.id = id;
     add_rank(device, launch);
   }
@@ -132,13 +132,13 @@ void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
   };
   for (const auto& [key, launch] : launches_of(fleet.devices)) {
     for (MissingDevices& missing : missing_of(launch)) add(std::move(missing));
-    for (Device* const device : launch.devices) {
+    for (FleetDevice* const device : launch.devices) {
       if (launch.doubt.empty()) break;
       device->reasons.push_back({base::ExitCode::inconclusive, launch.doubt, {}});
     }
   }
   std::map<std::string, std::map<std::string, std::set<std::string>>> hosts;  // by label
-  for (const Device& device : fleet.devices) {
+  for (const FleetDevice& device : fleet.devices) {
     hosts[label(spelled(device.host))][device.host].insert(device.device());
   }
   for (const auto& [name, count] : expected) {

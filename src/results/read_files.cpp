@@ -103,8 +103,8 @@ void require_device(const Reader& file, const Result& result) {
   file.at("points").fail("found no run; allowed: measured runs");
 }
 
-std::vector<Device> devices_in(const describe::Document& document) {
-  std::vector<Device> devices;
+std::vector<FleetDevice> devices_in(const describe::Document& document) {
+  std::vector<FleetDevice> devices;
   for (const Result& result : read_results(document, require_device)) {
     devices.push_back(device_of(result));
   }
@@ -224,7 +224,7 @@ std::vector<Result> read_measured(const std::vector<std::string>& files_or_folde
   return results;
 }
 
-std::vector<Device> devices_of(const std::string& file, const std::string& text) {
+std::vector<FleetDevice> devices_of(const std::string& file, const std::string& text) {
   return devices_in(parsed(file, text));
 }
 

@@ -47,7 +47,7 @@ std::vector<Result> measured_results(const std::string& file, const std::string&
 /// The devices of one result file, one per deck, including errors and interrupted runs. Throws
 /// base::Error with file and field in one line for anything that is not a result of a device:
 /// broken files, predictions, sweeps.
-std::vector<Device> devices_of(const std::string& file, const std::string& text);
+std::vector<FleetDevice> devices_of(const std::string& file, const std::string& text);
 
 /// Reads the devices of all files in parallel; keeps nothing else in memory. Lists files that are
 /// not results as broken, and names the files that it skips.

@@ -143,7 +143,7 @@ void describe(Visitor& v, Check& check) {
     TextOrNull());
 }
 
-void describe(Visitor& v, Layout& layout) {
+void describe(Visitor& v, DataLayout& layout) {
   v("chunks", layout.chunks, "Chunks per iteration; tiles of a product.", above_zero);
   v("slots", layout.slots, "How many of them the device holds.", above_zero);
   v("device_limit", layout.device_limit, "Bytes of the device's memory; null: all data fit.");
@@ -299,7 +299,7 @@ std::string json_text(const Json& json, int indent) {
 
 double end_s(const Timeline& timeline) {
   double end = 0;
-  for (const Task& task : timeline) end = std::max(end, task.stop_s);
+  for (const TaskRecord& task : timeline) end = std::max(end, task.stop_s);
   return end;
 }
 
@@ -309,7 +309,7 @@ std::vector<std::optional<std::size_t>> waited_for(const Timeline& tasks) {
   std::map<std::int64_t, Place> on_lane;
   Place on_host;  // what the host last did or waited for
   for (std::size_t place = 0; place < tasks.size(); ++place) {
-    const Task& task = tasks[place];
+    const TaskRecord& task = tasks[place];
     const auto wait = [&](Place other) {
       if (!other) return;
       if (!latest[place] || tasks[*other].stop_s > tasks[*latest[place]].stop_s) {

@@ -51,7 +51,7 @@ struct WrongData {
 };
 
 /// One task of a run: what it did and when.
-struct Task {
+struct TaskRecord {
   std::int64_t task = 0;            ///< place in the issue order, from 0
   std::optional<std::string> name;  ///< in the deck's list; empty: chunks
   deck::Stage stage = deck::Stage::kernel;
@@ -67,7 +67,7 @@ struct Task {
 };
 
 /// All tasks of one repetition in the order of issue.
-using Timeline = std::vector<Task>;
+using Timeline = std::vector<TaskRecord>;
 
 /// When the last task stopped, seconds.
 double end_s(const Timeline& timeline);
@@ -233,7 +233,7 @@ struct Check {
 };
 
 /// How the data are cut.
-struct Layout {
+struct DataLayout {
   std::int64_t chunks = 1;                   ///< per iteration; tiles of a product
   std::int64_t slots = 1;                    ///< chunks that the device holds; tiles of a product
   std::optional<std::int64_t> device_limit;  ///< bytes; empty: all fits
@@ -271,7 +271,7 @@ struct Point {
   deck::Phase phase = deck::Phase::alone;
   Notes notes = {};
   std::optional<Balance> balance = {};
-  std::optional<Layout> layout = {};  ///< empty: a custom list
+  std::optional<DataLayout> layout = {};  ///< empty: a custom list
   DeviceSamples device = {};
   std::optional<Window> window = {};  ///< of phase together
   int verified_runs = 0;
@@ -328,7 +328,7 @@ struct Result {
   bool interrupted() const;
 };
 
-void describe(describe::Visitor& v, Task& task);
+void describe(describe::Visitor& v, TaskRecord& task);
 void describe(describe::Visitor& v, Trace& trace);
 void describe(describe::Visitor& v, Stop& stop);
 void describe(describe::Visitor& v, Run& run);

@@ -31,14 +31,14 @@ struct Place {
 
 /// Where a place lies: bytes [band, band_end) of each line, and of these lines, or without bands of
 /// all bytes, [begin, end). (The pieces of a matrix interleave on the host.)
-struct Extent {
+struct ByteRange {
   std::size_t band = 0, band_end = 0, begin = 0, end = 0;
-  auto operator<=>(const Extent&) const = default;
+  auto operator<=>(const ByteRange&) const = default;
 };
 
 /// What is known of a place: accesses since the last write, which `writer` made.
 struct Users {
-  Extent extent;
+  ByteRange extent;
   TaskId first;       ///< task that uses it
   std::size_t bytes;  ///< without padding
   std::optional<TaskId> writer = {};
@@ -128,7 +128,7 @@ class Checker {
     if (operand.array < 0 || operand.array >= std::ssize(schedule_.arrays)) return false;
     const Array& array = array_of(operand.array);
     if (operand.host.begin < array.host.begin || operand.device_begin < 0) return false;
-    const Extent host = host_extent(operand);
+    const ByteRange host = host_extent(operand);
     return host.begin == static_cast<std::size_t>(operand.begin) && host.begin < host.end &&
            host.end <= array.host.planes && host.band_end <= array.host.line_bytes &&
            (operand.slot < 0 ||
@@ -137,13 +137,13 @@ class Checker {
   }
 
   /// The units of an operand on the host, and its part of their lines.
-  Extent host_extent(const Operand& operand) const {
+  ByteRange host_extent(const Operand& operand) const {
     const Region& host = operand.host;
     const std::size_t from = host.begin - array_of(operand.array).host.begin;
     const std::size_t band = from % host.plane_pitch, unit = from / host.plane_pitch;
     return {band, band + host.line_bytes, unit, unit + host.planes};
   }
-  Extent slot_extent(const Operand& operand) const {
+  ByteRange slot_extent(const Operand& operand) const {
     const std::size_t begin = device_offset(schedule_, operand);
     return {.begin = begin, .end = begin + operand.host.bytes()};
   }
@@ -186,7 +186,7 @@ class Checker {
   }
 
   void check(TaskId id, const Operand& operand, bool host_side, bool reads, bool writes) {
-    const Extent extent = host_side ? host_extent(operand) : slot_extent(operand);
+    const ByteRange extent = host_side ? host_extent(operand) : slot_extent(operand);
     const Place place{operand.array, host_side, host_side ? operand.piece : operand.slot};
     Users& users =
         places_.try_emplace(place, Users{extent, id, operand.host.bytes()}).first->second;
@@ -245,7 +245,7 @@ class Checker {
   /// Requires that different places of an array share no byte: their bands are equal or separate,
   /// and those of one band follow each other.
   void require_separate_places() {
-    using Key = std::tuple<int, bool, Extent>;
+    using Key = std::tuple<int, bool, ByteRange>;
     std::vector<std::pair<Key, TaskId>> all;
     for (const auto& [place, users] : places_) {
       all.push_back({{place.array, place.on_host, users.extent}, users.first});

@@ -69,20 +69,21 @@ int chunk_of(const Schedule& schedule, std::int64_t unit) {
   return task == schedule.tasks.end() ? 0 : task->chunk;
 }
 
-std::optional<Product> product(const Schedule& schedule, const Task& task) {
+std::optional<TileProduct> product(const Schedule& schedule, const Task& task) {
   if (!schedule.tiling || is_copy(task.stage) || task.operands.empty()) return std::nullopt;
   const auto elements = [&](std::size_t bytes) {
     return static_cast<std::int64_t>(bytes / schedule.tiling->element_bytes);
   };
-  Product product{.m = elements(task.operands[0].host.line_bytes),
-                  .n = task.operands[1].size(),
-                  .k = schedule.tiling->k};
+  TileProduct product{.m = elements(task.operands[0].host.line_bytes),
+                      .n = task.operands[1].size(),
+                      .k = schedule.tiling->k};
   for (std::size_t i = 0; i < product.matrices.size(); ++i) {
     const Operand& operand = task.operands[i];
     const Region& host = operand.host;
-    product.matrices[i] = operand.slot < 0 ? Product::Matrix{host.begin, elements(host.plane_pitch)}
-                                           : Product::Matrix{device_offset(schedule, operand),
-                                                             elements(host.line_bytes)};
+    product.matrices[i] =
+        operand.slot < 0
+            ? TileProduct::Matrix{host.begin, elements(host.plane_pitch)}
+            : TileProduct::Matrix{device_offset(schedule, operand), elements(host.line_bytes)};
   }
   return product;
 }

@@ -209,7 +209,7 @@ int chunk_of(const Schedule& schedule, std::int64_t unit);
 
 /// Operands of one tile of a matrix product, computed by a kernel or the host: C (m x n) from a
 /// panel of A and one of B, all column-major.
-struct Product {
+struct TileProduct {
   struct Matrix {
     std::size_t begin = 0;    ///< offset in its array, bytes
     std::int64_t stride = 0;  ///< elements between starts of adjacent columns
@@ -218,7 +218,7 @@ struct Product {
   std::array<Matrix, 3> matrices = {};  ///< A, B, C
 };
 /// The product that a task computes, on host or device as its operands say; empty if none.
-std::optional<Product> product(const Schedule& schedule, const Task& task);
+std::optional<TileProduct> product(const Schedule& schedule, const Task& task);
 
 /// Bytes moved between host and device in each direction, by copies or by zero-copy kernels.
 struct Traffic {

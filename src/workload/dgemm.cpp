@@ -32,7 +32,7 @@ static std::string library([[maybe_unused]] bool host) {
 
 /// gemm(), on the device or on the host.
 template <class Instance, class T>
-static void multiply(const Instance& instance, const schedule::Product& product,
+static void multiply(const Instance& instance, const schedule::TileProduct& product,
                      const std::array<T*, 3>& arrays, double alpha, double beta) {
   const auto matrix = [&](std::size_t i, std::int64_t rows, std::int64_t columns) {
     const auto& [begin, stride] = product.matrices[i];
@@ -56,8 +56,8 @@ std::optional<std::string> unavailable(deck::WorkloadKind kind) {
 static std::string library(bool) { return ""; }
 
 template <class Instance, class T>
-static void multiply(const Instance&, const schedule::Product&, const std::array<T*, 3>&, double,
-                     double) {
+static void multiply(const Instance&, const schedule::TileProduct&, const std::array<T*, 3>&,
+                     double, double) {
   throw base::Error(base::ExitCode::skipped, "no matrix products in this program: " +
                                                  *unavailable(deck::WorkloadKind::dgemm));
 }
@@ -65,14 +65,14 @@ static void multiply(const Instance&, const schedule::Product&, const std::array
 #endif
 
 template <class T>
-void gemm(const Space& instance, const schedule::Product& product, const std::array<T*, 3>& arrays,
-          double alpha, double beta) {
+void gemm(const Space& instance, const schedule::TileProduct& product,
+          const std::array<T*, 3>& arrays, double alpha, double beta) {
   multiply(instance, product, arrays, alpha, beta);
 }
-template void gemm<float>(const Space&, const schedule::Product&, const std::array<float*, 3>&,
+template void gemm<float>(const Space&, const schedule::TileProduct&, const std::array<float*, 3>&,
                           double, double);
-template void gemm<double>(const Space&, const schedule::Product&, const std::array<double*, 3>&,
-                           double, double);
+template void gemm<double>(const Space&, const schedule::TileProduct&,
+                           const std::array<double*, 3>&, double, double);
 
 namespace {
 
@@ -114,7 +114,7 @@ void set_up_product(const Setup& setup) {
   }
   // Warm-up: the libraries must not initialize for this tile size during a run.
   const std::int64_t m = deck.tile_m;
-  const schedule::Product first{
+  const schedule::TileProduct first{
       .m = m, .n = deck.tile_n, .k = deck.k, .matrices = {{{0, m}, {0, deck.k}, {0, m}}}};
   const Space instance;
   gemm<T>(instance, first, on_device(), 1, 0);

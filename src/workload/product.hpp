@@ -18,8 +18,8 @@ namespace overlap::workload {
 /// = 0 it does not read C. T: float or double. Throws base::Error{skipped} in a build without
 /// Kokkos Kernels.
 template <class T>
-void gemm(const Space& instance, const schedule::Product& product, const std::array<T*, 3>& arrays,
-          double alpha, double beta);
+void gemm(const Space& instance, const schedule::TileProduct& product,
+          const std::array<T*, 3>& arrays, double alpha, double beta);
 
 /// Verification of matrix products.
 namespace product {

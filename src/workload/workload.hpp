@@ -48,7 +48,7 @@ struct Call {
   bool mapped = false;       ///< zero_copy, prefetch, on_demand: works on the host arrays
   int number = 0;            ///< custom: index in the list of the deck
   double share = 1;          ///< custom: fraction of the device that it fills
-  std::optional<schedule::Product> product =
+  std::optional<schedule::TileProduct> product =
       {};  ///< dgemm: the tile to compute, instead of a chunk
 };
 

@@ -64,16 +64,16 @@ std::span<T> elements(const workload::HostArray& array) {
   return {reinterpret_cast<T*>(array.data()), array.size() / sizeof(T)};
 }
 
-inline experiment::Run run_of(deck::Order order, schedule::Schedule schedule) {
-  experiment::Run run;
+inline experiment::MeasuredRun run_of(deck::Order order, schedule::Schedule schedule) {
+  experiment::MeasuredRun run;
   run.order = order;
   set_schedule(run, std::move(schedule));
   return run;
 }
 
 /// The schedule as the program measures it, hazards or not: once, with new data.
-inline experiment::Run measured(const TestBench& bench) {
-  std::vector<experiment::Run> runs = {run_of(bench.schedule.order, bench.schedule)};
+inline experiment::MeasuredRun measured(const TestBench& bench) {
+  std::vector<experiment::MeasuredRun> runs = {run_of(bench.schedule.order, bench.schedule)};
   measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1});
   return runs.front();
 }
@@ -87,7 +87,7 @@ inline model::Rates rates_of(measure::Executor& executor, const workload::Worklo
 }
 
 /// The exit code of a deck that has this run alone.
-inline base::ExitCode exit_code(const experiment::Run& run) {
+inline base::ExitCode exit_code(const experiment::MeasuredRun& run) {
   results::Point point{.runs = {run}, .outcome = results::Outcome()};
   experiment::conclude(point);
   return point.outcome->exit_code;

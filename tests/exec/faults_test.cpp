@@ -62,7 +62,7 @@ void expect_right(const TestBench& bench) {
 }
 
 void expect_wrong(const TestBench& bench, int chunk) {
-  const experiment::Run run = measured(bench);
+  const experiment::MeasuredRun run = measured(bench);
   EXPECT_EQ(exit_code(run), ExitCode::wrong_data);
   ASSERT_TRUE(run.wrong);
   EXPECT_EQ(run.wrong->chunk, chunk);
@@ -271,12 +271,12 @@ class Overlapping {
   results::Point judge() {
     const auto costs = schedule::costs(deck_.workload, 1);
     const auto layout = schedule::layout(deck_, costs, std::nullopt);
-    std::vector<experiment::Run> runs = {
+    std::vector<experiment::MeasuredRun> runs = {
         run_of(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
         run_of(Order::breadth_first, bench.schedule)};
     measure::run_rounds(*bench.executor, runs, bench.workload,
                         {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
-    for (experiment::Run& run : runs) run.wanted_s = 0;  // kernels that sleep want no core
+    for (experiment::MeasuredRun& run : runs) run.wanted_s = 0;  // kernels that sleep want no core
     runs[1].rates = rates_of(*bench.executor, bench.workload, runs[1].schedule);
     experiment::Plan plan;
     plan.deck.acceptance = {

@@ -123,7 +123,7 @@ TEST(HealthTest, IsReadAroundTheRuns) {
                   deck::Order::depth_first, 4);
   PlantedDevice device;
   std::vector<int> readings;  // that were there before each run
-  std::vector<experiment::Run> runs = {run_of(deck::Order::depth_first, bench.schedule)};
+  std::vector<experiment::MeasuredRun> runs = {run_of(deck::Order::depth_first, bench.schedule)};
   const experiment::Samples samples =
       run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 3},
                  {.progress = {}, .before_sample = [&] { readings.push_back(device.readings); }},

@@ -27,8 +27,8 @@ TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     std::vector<int> done;
     int begun = 0;
     int rounds = 0;
-    std::vector<experiment::Run> runs = {run_of(Order::sequential, sequential),
-                                         run_of(Order::depth_first, bench.schedule)};
+    std::vector<experiment::MeasuredRun> runs = {run_of(Order::sequential, sequential),
+                                                 run_of(Order::depth_first, bench.schedule)};
     const experiment::Samples samples = measure::run_rounds(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
@@ -50,7 +50,7 @@ TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
 TEST(MeasureTest, PrecisionEndsTheRepetitions) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4);
-  std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
+  std::vector<experiment::MeasuredRun> runs = {run_of(Order::depth_first, bench.schedule)};
   // As wide as intervals may be: two looks are enough. Each of them may be the last repetition.
   const experiment::Samples samples =
       measure::run_rounds(*bench.executor, runs, bench.workload,
@@ -65,7 +65,7 @@ TEST(MeasureTest, PrecisionEndsTheRepetitions) {
 TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4);
-  std::vector<experiment::Run> runs(2, run_of(Order::depth_first, bench.schedule));
+  std::vector<experiment::MeasuredRun> runs(2, run_of(Order::depth_first, bench.schedule));
   int most = 0;
   const auto show = [&](int done, int total, const std::string&) {
     EXPECT_EQ(total, 200);  // ms
@@ -80,7 +80,7 @@ TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
   EXPECT_GE(samples.stopped->elapsed_s, 0.2);
   EXPECT_EQ(most, 200);
   EXPECT_EQ(samples.verified_runs, 2 * samples.stopped->repetitions);
-  for (const experiment::Run& run : runs) {
+  for (const experiment::MeasuredRun& run : runs) {
     EXPECT_EQ(run.repetitions, samples.stopped->repetitions);
     EXPECT_LE(run.samples_s.size(), 4096U);
     EXPECT_EQ(run.samples_s.size(), run.issue_s.size());
@@ -90,7 +90,7 @@ TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
 TEST(MeasureTest, TheRoundInWhichTimeRunsOutIsTheLast) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4);
-  std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
+  std::vector<experiment::MeasuredRun> runs = {run_of(Order::depth_first, bench.schedule)};
   const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   const experiment::Samples samples =
       measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .duration_s = 0.01},
@@ -99,7 +99,7 @@ TEST(MeasureTest, TheRoundInWhichTimeRunsOutIsTheLast) {
 }
 
 TEST(LinkTest, CopiesAsTheLargestChunk) {
-  experiment::Run baseline, chunked;
+  experiment::MeasuredRun baseline, chunked;
   baseline.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 400 << 20}};
   chunked.order = Order::depth_first;
   chunked.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 100 << 20},
@@ -116,7 +116,7 @@ TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
-  std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
+  std::vector<experiment::MeasuredRun> runs = {run_of(Order::depth_first, bench.schedule)};
   measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
   ASSERT_TRUE(runs[0].wrong);
   EXPECT_EQ(runs[0].wrong->chunk, 2);
@@ -202,7 +202,7 @@ TEST(MeasureTest, HostWorkLastsAsLongAsAsked) {
   for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
     SCOPED_TRACE(deck::to_string(order));
     const HostWorkBench bench(order);
-    std::vector<experiment::Run> runs = {run_of(order, bench.schedule)};
+    std::vector<experiment::MeasuredRun> runs = {run_of(order, bench.schedule)};
     runs[0].host_work.emplace();
     measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 5});
     const std::vector<double>& work_s = runs[0].host_work->samples_s;

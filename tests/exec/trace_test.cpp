@@ -113,8 +113,8 @@ TEST(TraceTest, WorkersAreNoMoreThanThreadsAndCores) {
 TEST(TraceTest, RunsWithTheSameTasksOnTheDeviceShareTheirRates) {
   TestBench bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
                   Order::depth_first, 3);
-  std::vector<experiment::Run> runs(2);
-  for (experiment::Run& run : runs) run.schedule = bench.schedule;
+  std::vector<experiment::MeasuredRun> runs(2);
+  for (experiment::MeasuredRun& run : runs) run.schedule = bench.schedule;
   runs[1].schedule.tasks.push_back({.stage = Stage::query});
   measure::RatesOfRuns rates(*bench.executor, bench.workload, runs);
   for (int round = 0; round < 3; ++round) rates.add_sample();
@@ -143,7 +143,7 @@ TEST(TraceTest, AnInterruptLeavesTheRatesOfCompleteSamples) {
     TestBench bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
                     Order::depth_first, 3);
     measure::Executor executor(std::make_unique<InterruptedLanes>(3, complete), 3);
-    std::vector<experiment::Run> runs(1);
+    std::vector<experiment::MeasuredRun> runs(1);
     runs[0].schedule = bench.schedule;
     measure::RatesOfRuns rates(executor, bench.workload, runs);
     bool sampled = false;
@@ -214,8 +214,8 @@ TEST(TraceClocks, NothingOnTheDeviceStopsAfterTheHostHasSeenTheEnd) {
 }
 
 /// Four chunks, scored in 10 ms, give or take 3, of which the first is undisturbed.
-experiment::Run scored_run() {
-  experiment::Run run;
+experiment::MeasuredRun scored_run() {
+  experiment::MeasuredRun run;
   run.order = Order::depth_first;
   run.schedule.lanes = 4;
   for (int chunk = 0; chunk < 4; ++chunk) {
@@ -245,7 +245,7 @@ TEST(TraceRun, IsDoubtfulBeyondTheSpreadOfTheScoredRuns) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4, std::make_unique<IdleLanes>());
   for (const double half_width : {0.1, 1.2}) {
-    experiment::Run run = scored_run();
+    experiment::MeasuredRun run = scored_run();
     run.schedule = bench.schedule;
     run.samples_s = {10 - 10 * half_width, 10, 10 + 10 * half_width};
     measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
@@ -276,7 +276,7 @@ class LosingLanes final : public lanes::Lanes {
 TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4, std::make_unique<LosingLanes>());
-  experiment::Run run = scored_run();
+  experiment::MeasuredRun run = scored_run();
   run.schedule = bench.schedule;
   measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
   EXPECT_FALSE(run.trace);
@@ -286,7 +286,7 @@ TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
 TEST(TraceRun, LeavesOutOnlyWhatWasLaunchedAsAGraph) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4, std::make_unique<LosingLanes>());
-  experiment::Run run = scored_run();
+  experiment::MeasuredRun run = scored_run();
   run.schedule = bench.schedule;
   run.schedule.mechanism = deck::Mechanism::graph;
   measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
@@ -299,7 +299,7 @@ TEST(TraceRun, LeavesOutOnlyWhatWasLaunchedAsAGraph) {
 TEST(TraceRun, EachRunIsASignOfLife) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4, std::make_unique<LosingLanes>());
-  experiment::Run run = scored_run();
+  experiment::MeasuredRun run = scored_run();
   run.schedule = bench.schedule;
   struct Sign {};
   EXPECT_THROW(measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, 2,

@@ -138,7 +138,7 @@ bool small(const deck::Deck& deck) {
 void pipeline(const std::string& input) {
   static const std::vector<model::Device> devices = {model::load_device("h200"),
                                                      model::load_device("ideal_1copy")};
-  const std::vector<deck::Point> points = deck::load_points(File(input).path());
+  const std::vector<deck::DeckPoint> points = deck::load_points(File(input).path());
   if (points.size() > most_points) return;
   results::Result result = experiment::new_result(
       points, {.build = {.backend = "x"}, .host = {.name = "x", .cpu = "x", .cores = 1}});

@@ -158,11 +158,11 @@ TEST(Bounds, AreNotThoseOfAnOrderThatLeavesTilesToTheHost) {
 /// Two orders of which the second keeps to 0.95 of what the link gives, while a neighbour takes a
 /// quarter of the link in the last third of the rounds. Only rounds that are divisible by `stride`
 /// measured all rates, the others what limits.
-std::vector<experiment::Run> beside_a_neighbour(int stride = 1) {
+std::vector<experiment::MeasuredRun> beside_a_neighbour(int stride = 1) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   constexpr int rounds = 24;
-  std::vector<experiment::Run> runs(2);
-  for (experiment::Run& run : runs) set_schedule(run, chunks(4, 2, 1, 2));
+  std::vector<experiment::MeasuredRun> runs(2);
+  for (experiment::MeasuredRun& run : runs) set_schedule(run, chunks(4, 2, 1, 2));
   runs[0].order = deck::Order::sequential;
   runs[1].order = deck::Order::depth_first;
   for (int round = 0; round < rounds; ++round) {
@@ -173,7 +173,7 @@ std::vector<experiment::Run> beside_a_neighbour(int stride = 1) {
     runs[0].round_rates.push_back(all ? rates(8, 4, 8, bound_s) : rates(none, none, none, bound_s));
     runs[1].round_rates.push_back(all ? rates(9, 4, 9, 13) : rates(none, none, none, none));
   }
-  for (experiment::Run& run : runs) run.rates = median(run.round_rates);
+  for (experiment::MeasuredRun& run : runs) run.rates = median(run.round_rates);
   return runs;
 }
 

@@ -36,10 +36,10 @@ inline std::string without_style(const std::string& text) {
 }
 
 /// The points of a deck, as if it lay where the tests run.
-inline std::vector<deck::Point> golden_points(const std::string& text) {
+inline std::vector<deck::DeckPoint> golden_points(const std::string& text) {
   const DeckFile file(text);
-  std::vector<deck::Point> points = deck::load_points(file.path());
-  for (deck::Point& point : points) {
+  std::vector<deck::DeckPoint> points = deck::load_points(file.path());
+  for (deck::DeckPoint& point : points) {
     point.deck.path = "hand.yaml";
     point.deck.title = "By hand";
   }

@@ -82,7 +82,7 @@ std::string words(const schedule::Schedule& schedule) {
 TEST(Golden, SchedulesAsItIsWritten) {
   std::string text;
   for (const auto& [name, deck_text] : decks) {
-    const deck::Point point = golden_points(deck_text).front();
+    const deck::DeckPoint point = golden_points(deck_text).front();
     const experiment::Plan plan = experiment::plan(point, experiment::facts_of(point.deck));
     text += fmt::format("{}: borders {}, {} slots of {} units\n", name,
                         fmt::join(plan.layout.borders, " "), plan.layout.slots,
@@ -151,7 +151,7 @@ TEST(Golden, PredictedTimelinesAsItIsWritten) {
       load_device("host")};
   std::string text;
   for (const auto& [name, deck_text] : decks) {
-    const deck::Point point = golden_points(deck_text).front();
+    const deck::DeckPoint point = golden_points(deck_text).front();
     for (const experiment::Case& one :
          experiment::plan(point, experiment::facts_of(point.deck)).cases) {
       const bool spans = text.empty() || name == std::string("custom");
@@ -223,7 +223,7 @@ TEST(Golden, BalancedRepeatsAsItIsWritten) {
 }
 
 TEST(Hazard, ATaskThatWaitsForItselfIsMalformed) {
-  const deck::Point point = golden_points(decks[0].second).front();
+  const deck::DeckPoint point = golden_points(decks[0].second).front();
   schedule::Schedule schedule =
       experiment::plan(point, experiment::facts_of(point.deck)).cases[1].schedule;
   schedule.tasks[1].after = {1};
@@ -233,7 +233,7 @@ TEST(Hazard, ATaskThatWaitsForItselfIsMalformed) {
 }
 
 TEST(Tiles, ATaskWithoutMatricesComputesNoProduct) {
-  const deck::Point point = golden_points(decks[7].second).front();
+  const deck::DeckPoint point = golden_points(decks[7].second).front();
   const schedule::Schedule schedule =
       experiment::plan(point, experiment::facts_of(point.deck)).cases[0].schedule;
   EXPECT_FALSE(schedule::product(schedule, {.stage = schedule::Stage::kernel}));

@@ -18,7 +18,7 @@ namespace {
 using deck::Order;
 using experiment::Case;
 using experiment::facts_of;
-using experiment::Run;
+using experiment::MeasuredRun;
 
 base::Machine machine() {
   return {.build = {.version = "1.2",
@@ -128,7 +128,7 @@ results::DeviceSamples device_samples() {
 }
 
 /// What a point gives.
-results::Point point_of(const deck::Point& point) {
+results::Point point_of(const deck::DeckPoint& point) {
   experiment::Plan plan = experiment::plan(point, facts_of(point.deck, golden_device()));
   predict(plan, golden_device());
   experiment::Samples samples{.verified_runs = 48, .verification_s = 0.25};
@@ -144,7 +144,7 @@ results::Point point_of(const deck::Point& point) {
   return experiment::judge(std::move(plan), std::move(samples));
 }
 
-results::Result result_of(const std::vector<deck::Point>& points) {
+results::Result result_of(const std::vector<deck::DeckPoint>& points) {
   results::Result result = experiment::new_result(points, machine());
   result.started = "2026-01-31T12:00:00Z";
   return result;
@@ -321,7 +321,7 @@ TEST(Golden, ListsAsItIsWritten) {
         "    - {name: H, stage: host, duration: 9 us, after: [A, B]}\n"
         "    - {name: Q, stage: query, lane: 2}\n"
         "issue: {orders: [sequential, custom]}\n"}) {
-    const deck::Point point = golden_points(tasks)[0];
+    const deck::DeckPoint point = golden_points(tasks)[0];
     for (const Case& planned : experiment::plan(point, facts_of(point.deck)).cases) {
       text += schedule_table(planned);
     }

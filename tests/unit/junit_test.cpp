@@ -106,7 +106,7 @@ TEST(Junit, SaysWhatCouldNotBeWritten) {
 
 TEST(Junit, SaysWhatBecameOfTheData) {
   const auto failed = [&](base::ExitCode code) {
-    return experiment::failed_point(deck::Point(), base::Error(code, "no <GPU>"));
+    return experiment::failed_point(deck::DeckPoint(), base::Error(code, "no <GPU>"));
   };
   results::Point wrong = point_of({soaked()});
   wrong.runs.front().wrong = results::WrongData{};
@@ -147,9 +147,9 @@ TEST(Junit, HoldsTextThatIsNoXml) {
 }
 
 TEST(Junit, NamesThePointsOfASweep) {
-  std::vector<deck::Point> points;
+  std::vector<deck::DeckPoint> points;
   for (const int count : {2, 4, 8}) {
-    deck::Point& point = points.emplace_back();
+    deck::DeckPoint& point = points.emplace_back();
     point.values = {{"chunks.count", std::to_string(count)}, {"memory.host", "pinned"}};
     point.deck.chunks.count = count;
   }

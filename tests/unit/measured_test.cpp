@@ -105,7 +105,7 @@ TEST(H200, Products) {
 /// The prediction for the only order of a deck.
 double predicted_s(const nlohmann::json& run, const Device& device) {
   const DeckFile file(run["deck"].get<std::string>());
-  const deck::Point point = deck::load_points(file.path()).at(0);
+  const deck::DeckPoint point = deck::load_points(file.path()).at(0);
   experiment::Facts facts = experiment::facts_of(point.deck, device);
   if (!run["repeats"].is_null()) facts.repeats = run["repeats"];
   const auto draft = experiment::draft(point.deck, facts);

@@ -21,7 +21,7 @@ using testing::Pair;
 /// The error of check(); empty: none.
 std::string refusal(const std::string& text) {
   const DeckFile file(text);
-  for (const deck::Point& point : deck::load_points(file.path())) {
+  for (const deck::DeckPoint& point : deck::load_points(file.path())) {
     try {
       check(point, nullptr);
     } catch (const base::Error& error) {
@@ -70,7 +70,7 @@ TEST(PlanCheck, SaysWhichKeyMakesTooManyTasks) {
 TEST(Predictions, NameSettingsThatTheModelDoesNotCover) {
   const auto notes = [](const std::string& keys) {
     const DeckFile file("workload: {kind: increment, elements: 1 Mi}\n" + keys);
-    const deck::Point point = deck::load_points(file.path()).front();
+    const deck::DeckPoint point = deck::load_points(file.path()).front();
     return predictions(point, {model::load_device("h200")}).notes;
   };
   EXPECT_THAT(notes(""), IsEmpty());
@@ -86,7 +86,7 @@ TEST(Predictions, NameSettingsThatTheModelDoesNotCover) {
 std::map<std::string, double> predicted_ms(const std::string& deck,
                                            const std::vector<std::string>& overrides = {},
                                            const std::string& device = "h200") {
-  const deck::Point point = deck::load_points(deck, overrides).front();
+  const deck::DeckPoint point = deck::load_points(deck, overrides).front();
   std::map<std::string, double> times;
   for (const Case& one : predictions(point, {model::load_device(device)}).cases) {
     times[name(one)] = 1e3 * one.predicted_s.value();
@@ -109,7 +109,7 @@ TEST(Streams, AreAsFastAsMeasured) {
 TEST(Streams, TheDefaultStreamIsOneLane) {
   for (const char* kind : {"legacy_default", "per_thread_default"}) {
     for (const char* deck : {"increment", "pipeline", "rennich/three_streams", "dgemm_small"}) {
-      const deck::Point point =
+      const deck::DeckPoint point =
           deck::load_points(deck, {std::string("issue.streams=") + kind}).front();
       for (const Case& one : plan(point, facts_of(point.deck)).cases) {
         EXPECT_EQ(one.schedule.lanes, 1) << kind << " " << deck << " " << name(one);
@@ -154,7 +154,8 @@ TEST(Streams, OfAFermiDrainForTheCallsOfTheSeeds) {
 }
 
 TEST(Plan, HasNoPredictionForTilesOfAHostWithoutARate) {
-  const deck::Point point = deck::load_points("dgemm", {"issue.orders=[three_way, four_way]"})[0];
+  const deck::DeckPoint point =
+      deck::load_points("dgemm", {"issue.orders=[three_way, four_way]"})[0];
   model::Device device = model::load_device("c2070");
   EXPECT_TRUE(predictions(point, {device}).cases[1].prediction);
   device.host.flops_per_s = 0;
@@ -190,7 +191,7 @@ TEST(Facts, CopiesByDurationMoveWhatTheCoresOfTheirLaneCan) {
 
 TEST(Predictions, DataThatExceedTheMemoryGoOutOfCore) {
   const DeckFile file("workload: {kind: increment, elements: 1 Mi}\nchunks: {count: 16}\n");
-  const deck::Point point = deck::load_points(file.path()).front();
+  const deck::DeckPoint point = deck::load_points(file.path()).front();
   model::Device device = model::load_device("h200");
   const auto slots = [&](std::int64_t bytes) {
     device.memory_bytes = bytes;
@@ -232,7 +233,7 @@ TEST(Predictions, NeedARateAndMemoryThatTheModelKnows) {
 /// The error of plan() without a device; empty: none.
 std::string plan_error(const std::string& text) {
   const DeckFile file(text);
-  const deck::Point point = deck::load_points(file.path()).front();
+  const deck::DeckPoint point = deck::load_points(file.path()).front();
   try {
     plan(point, facts_of(point.deck));
   } catch (const base::Error& error) {
@@ -255,7 +256,7 @@ TEST(Plan, HasHostWorkForEachChunkOfEachIteration) {
   const DeckFile file(
       "workload: {kind: pipeline, elements: 1 Mi, iterations: 3}\nchunks: {count: 4}\n"
       "issue: {orders: [depth_first]}\nhost_work: {per_chunk: 1 us}\n");
-  const deck::Point point = deck::load_points(file.path()).front();
+  const deck::DeckPoint point = deck::load_points(file.path()).front();
   double work_s = 0;
   for (const auto& task : plan(point, facts_of(point.deck)).cases[1].schedule.tasks) {
     if (task.stage == schedule::Stage::host) work_s += task.duration_s;

@@ -197,7 +197,7 @@ TEST(ReferenceLimit, OfTheDeviceHasNoOrder) {
 }
 
 TEST(ReferenceLimit, IsOfTheDecksIdentityAndTheAwakeLink) {
-  deck::Point point;
+  deck::DeckPoint point;
   point.deck = load(OVERLAP_SOURCE_DIR "/input/increment.yaml");
   point.deck.acceptance = {{.metric = Metric::throughput,
                             .order = Order::by_engine,
@@ -205,7 +205,7 @@ TEST(ReferenceLimit, IsOfTheDecksIdentityAndTheAwakeLink) {
                             .max = {},
                             .reference = "given"}};
   experiment::Samples samples;
-  experiment::Run measured;
+  experiment::MeasuredRun measured;
   static_cast<results::Run&>(measured) = run(Order::by_engine, std::vector<double>(10, 0.01));
   samples.runs = {measured};
   samples.conditions.device = base::DeviceInfo{.pcie_gen = 5, .pcie_width = 16};

@@ -17,7 +17,7 @@ namespace overlap::report {
 namespace {
 
 using deck::Stage;
-using results::Task;
+using results::TaskRecord;
 using results::Timeline;
 using testing::HasSubstr;
 using testing::Not;

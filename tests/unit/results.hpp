@@ -33,7 +33,7 @@ inline results::Run run_of(deck::Order order, std::vector<double> samples_s) {
 }
 
 /// A result of which nothing ran yet.
-inline results::Result result_of(const std::vector<deck::Point>& points) {
+inline results::Result result_of(const std::vector<deck::DeckPoint>& points) {
   results::Result result = experiment::new_result(
       points, {.build = {.version = "1.2", .git_sha = "", .dirty = false, .backend = "Serial"},
                .host = {.name = "n1", .cpu = "CPU", .cores = 1, .total_bytes = 1}});
@@ -55,7 +55,7 @@ inline void add_point(results::Result& result, std::size_t number, results::Poin
 
 /// The result of a deck of one point.
 inline results::Result result_of(results::Point found) {
-  deck::Point point;
+  deck::DeckPoint point;
   point.deck.path = "hand.yaml";
   point.deck.title = "By hand";
   point.deck.issue.orders.clear();

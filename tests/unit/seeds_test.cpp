@@ -113,7 +113,7 @@ schedule::Schedule schedule_of(const deck::Deck& deck, deck::Order order) {
 }
 
 experiment::Case predicted_case(const Figure& figure, deck::Order order) {
-  const deck::Point point = deck::load_points(root + figure.deck, figure.overrides).front();
+  const deck::DeckPoint point = deck::load_points(root + figure.deck, figure.overrides).front();
   const auto cases = experiment::predictions(point, {load_device(figure.device)}).cases;
   return *std::ranges::find(cases, order, &experiment::Case::order);
 }
@@ -270,7 +270,7 @@ TEST(Seeds, NothingTriedExplainsBothTimesOutOfCore) {
   const auto tried = [](const std::string& words, deck::HostMemory memory, const auto& change) {
     Device device = load_device("rtx5070ti");
     change(device);
-    deck::Point point = deck::load_points(root + "input/rowsum_out_of_core_seed.yaml").front();
+    deck::DeckPoint point = deck::load_points(root + "input/rowsum_out_of_core_seed.yaml").front();
     point.deck.memory.host = memory;
     std::string line = "| " + words;
     int explained = 0;
@@ -302,7 +302,7 @@ TEST(Seeds, NothingTriedExplainsBothTimesOutOfCore) {
 /// The claims of a deck, judged for a device; `where` replaces the places where they hold.
 std::vector<experiment::Check> judged(const std::string& deck, const std::string& device,
                                       const std::vector<std::string>& where = {}) {
-  deck::Point point = deck::load_points(root + deck).at(0);
+  deck::DeckPoint point = deck::load_points(root + deck).at(0);
   for (deck::Criterion& criterion : point.deck.acceptance) {
     if (!where.empty() && !criterion.where.empty()) criterion.where = where;
   }

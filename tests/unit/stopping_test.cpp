@@ -157,7 +157,7 @@ TEST(Stopping, WidthsHaveTwoDigitsOrAreWholePercent) {
 TEST(Stopping, WaitsForEveryJudgedMetricOfItsOrdersAlone) {
   // The baseline is wide, the other order is not; their ratio is as wide as the baseline.
   const auto stop_with = [&](const std::vector<deck::Criterion>& criteria) {
-    std::vector<experiment::Run> runs(2);
+    std::vector<experiment::MeasuredRun> runs(2);
     runs[0].order = Order::sequential;
     runs[1].order = Order::depth_first;
     const auto sample = wide();
@@ -225,7 +225,8 @@ std::vector<Check> checks_of(const std::vector<deck::Criterion>& criteria,
 /// A rule that goes on until the first criterion is kept, as people do by hand.
 Rule verdict_dependent_rule(const deck::Measure& plan,
                             const std::vector<deck::Criterion>& criteria) {
-  return [=](const std::vector<experiment::Run>& runs, int number, double) -> std::optional<Stop> {
+  return [=](const std::vector<experiment::MeasuredRun>& runs, int number,
+             double) -> std::optional<Stop> {
     const auto checks = checks_of(criteria, runs);
     const bool kept = number >= 20 && checks.front().verdict == Verdict::pass;
     if (!kept && number < plan.at_most) return std::nullopt;
@@ -353,7 +354,7 @@ TEST(Stopping, AnEagerRuleLosesCoverage) {
 
 /// `n` samples of a distribution that grow by `drift` from the first to the last.
 Run drifting_run(const Distribution& of, Random& random, int n, double drift) {
-  experiment::Run run;
+  experiment::MeasuredRun run;
   for (int i = 0; i < n; ++i) {
     run.samples_s.push_back(of.draw(random) * (1 + drift * i / (n - 1)));
   }
@@ -414,7 +415,7 @@ TEST(Contention, ComparesRunsOfOneName) {
 }
 
 TEST(Drift, ComparesTheThirds) {
-  experiment::Run run;
+  experiment::MeasuredRun run;
   for (const double value : {1.0, 1.5, 1.1}) run.samples_s.insert(run.samples_s.end(), 5, value);
   const auto drift = results::value(Metric::drift, run, {&run});
   ASSERT_TRUE(drift);
@@ -433,7 +434,7 @@ TEST(Drift, ComparesTheThirds) {
 }
 
 TEST(Drift, OfTooFewRepetitionsNeverPasses) {
-  experiment::Run run;
+  experiment::MeasuredRun run;
   run.samples_s.assign(14, 1.0);
   const auto checks =
       checks_of({{.metric = Metric::drift, .order = {}, .min = {}, .max = 0.01}}, {run});

@@ -20,13 +20,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::vector<deck::Point> points_of(const std::string& sweep,
-                                   const std::vector<std::string>& overrides = {}) {
+std::vector<deck::DeckPoint> points_of(const std::string& sweep,
+                                       const std::vector<std::string>& overrides = {}) {
   const DeckFile file("workload: {kind: increment, elements: 4096}\n" + sweep);
   return deck::load_points(file.path(), overrides);
 }
 
-std::vector<std::string> names(const std::vector<deck::Point>& points) {
+std::vector<std::string> names(const std::vector<deck::DeckPoint>& points) {
   std::vector<std::string> names;
   for (const results::Point& point : result_of(points).points) names.push_back(point.name());
   return names;
@@ -127,13 +127,13 @@ namespace {
 
 /// What a point gave: sequential takes 10 ms, depth_first what is given; a bound of 4 ms. The
 /// interval is the median and a part of it on each side.
-results::Point part_with(const deck::Point& point, double milliseconds, double part = 0.01) {
+results::Point part_with(const deck::DeckPoint& point, double milliseconds, double part = 0.01) {
   results::Point result;
   const auto costs = schedule::costs(point.deck.workload, 1);
   const auto layout = schedule::layout(point.deck, costs, std::nullopt);
   for (const auto& [order, seconds] : {std::pair(deck::Order::sequential, 10e-3),
                                        std::pair(deck::Order::depth_first, 1e-3 * milliseconds)}) {
-    experiment::Run run;
+    experiment::MeasuredRun run;
     run.order = order;
     set_schedule(run, schedule::build(costs, layout, order, point.deck.issue.lanes));
     run.samples_s = {seconds, seconds * (1 + part), seconds * (1 - part)};
@@ -149,7 +149,7 @@ results::Point part_with(const deck::Point& point, double milliseconds, double p
 /// A sweep with a time of depth_first for each point; negative: that point is not done.
 results::Result sweep_of(const std::string& text, const std::vector<double>& milliseconds,
                          double part = 0.01) {
-  const std::vector<deck::Point> points = points_of(text);
+  const std::vector<deck::DeckPoint> points = points_of(text);
   results::Result sweep = result_of(points);
   sweep.deck.path = "deck.yaml";
   for (std::size_t i = 0; i < milliseconds.size(); ++i) {

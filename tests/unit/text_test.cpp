@@ -124,7 +124,7 @@ TEST(Text, TakesColumns) {
 
 /// A result with this text wherever a user or a machine may have given it.
 results::Result result_with(const std::string& text) {
-  experiment::Run run;
+  experiment::MeasuredRun run;
   run.order = deck::Order::by_engine;
   auto schedule =
       model::schedule_of({model::h2d(0, 1000), model::kernel(0, 1), model::d2h(0, 1000)});

@@ -32,7 +32,7 @@ results::Run small_run() {
                           d2h(0, 1'000'000'000), d2h(1, 1'000'000'000, {2})});
   for (const std::size_t id : {1U, 3U, 5U}) schedule.tasks[id].chunk = 1;
   schedule.order = deck::Order::breadth_first;
-  experiment::Run run;
+  experiment::MeasuredRun run;
   run.order = deck::Order::breadth_first;
   set_schedule(run, std::move(schedule));
   run.prediction = timeline::Timeline{
