@@ -142,7 +142,8 @@ std::optional<base::Summary> predicted(deck::Metric metric, const Run& run, cons
 
 void evaluate(std::vector<Run>& runs, const std::vector<Run>& alone) {
   for (Run& run : runs) {
-    const auto same = std::ranges::find(alone, name(run), name);
+    const auto same =
+        std::ranges::find_if(alone, [&](const Run& other) { return name(other) == name(run); });
     const auto all = repetitions(run, runs, same != alone.end() ? &*same : nullptr);
     for (const deck::MetricRow& row : deck::run_metrics) {
       run.metrics[static_cast<std::size_t>(row.value)] = value(row, all);
