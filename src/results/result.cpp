@@ -248,6 +248,8 @@ void describe(Visitor& v, Result& result) {
   v("title", result.title, "The deck's title.");
   v("deck", result.deck, "The deck.");
   v("predicted_for", result.predicted_for, "Devices of a prediction.", added);
+  v("described", result.described, "Devices of predictions that were described, not measured.",
+    added);
   v("without_latencies", result.without_latencies,
     "Those whose files have no latencies, so that more chunks never cost time.", added);
   describe_choices(v, result);
