@@ -250,9 +250,8 @@ std::vector<std::string> unsourced(std::istream& file) {
     if (first != std::string::npos && block != std::string::npos && first <= block) {
       block = std::string::npos;
     }
-    if (has_source(comment) && value.substr(0, value.find_last_not_of(' ') + 1).ends_with(':')) {
-      block = first;
-    }
+    const auto end = std::min(value.find_last_not_of(' '), value.find(": &"));  // without an anchor
+    if (has_source(comment) && value.substr(0, end + 1).ends_with(':')) block = first;
     const bool here = has_source(comment) || block != std::string::npos;
     if (has_number(value) && !here && !above && !value.starts_with("title:")) {
       found.push_back(line);
