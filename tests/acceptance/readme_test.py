@@ -69,7 +69,7 @@ NOT_RUN = {
     "compute-sanitizer --tool racecheck build/cuda/miniapp/miniapp increment --set workload.elements=65536": CUDA,
     "cmake --preset fuzz": BUILDS,
     "cmake --build build/fuzz --target overlap_fuzzers": BUILDS,
-    "miniapp --calibrate here.yaml": "takes a minute and a half; model_test.py calibrates",
+    "miniapp --calibrate here.yaml": "takes half a minute; model_test.py calibrates",
     "tests/mutants/mutants.py --count 60 --seed 1 --jobs 2": "an hour; ci/check.sh runs its self-test",
     "tests/fuzz/fuzz.py build/fuzz/tests/fuzz --seconds 3600 --jobs 8": "an hour; ci/check.sh --full runs it for a minute",
 }
