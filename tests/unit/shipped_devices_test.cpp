@@ -61,8 +61,8 @@ TEST(ShippedDevices, PredictEveryDeckOfTheWorkloadsThatTheyKnow) {
     }
     if (knows_all && device.unit_s == 0) complete.insert(name);
   }
-  EXPECT_THAT(complete, testing::ElementsAre("a100", "h100", "h200", "host", "rtx4090", "rtx5070ti",
-                                             "v100"));
+  EXPECT_THAT(complete,
+              testing::ElementsAre("a100", "h100", "h200", "host", "rtx4090", "rtx5070ti", "v100"));
 }
 
 TEST(ShippedDevices, AreDescribedUnlessTheySayWhereTheyWereMeasured) {
