@@ -30,7 +30,7 @@ build_and_test() {
   local build=$project/build/check-$1 targets=(all) which=() speed=() unity=ON werror=ON
   case $1 in # some whole runs take sanitizers minutes
     *-asan) which=(-E '^acceptance_(decks|model|precision|readme|side_by_side|sweep)$') ;;
-    *-tsan) targets=(overlap_exec overlap_board) which=(-R '^overlap_(exec|board)') ;;
+    *-tsan) targets=(overlap_exec) which=(-R '^overlap_exec') ;;
     oldest) unity=OFF werror=OFF ;; # g++ 12 warns of overlaps that cannot be (GCC bug 105651)
     kokkos5-*) speed=("$quick") targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_(decks|output)$') ;;
   esac

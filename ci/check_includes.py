@@ -17,7 +17,7 @@ ORDER = [
     "workload", "lanes", "measure", "fleet", "miniapp",
 ]  # fmt: skip
 KOKKOS_MAY = ("src/workload/", "src/lanes/", "src/measure/", "src/fleet/", "miniapp/", "tests/")
-VENDORS_MAY = ("src/lanes/", "src/measure/platform", "src/workload/spaces.hpp", "tests/")  # the list of spaces
+VENDORS_MAY = ("src/lanes/", "src/measure/platform", "src/workload/space.hpp", "tests/")  # the space's type
 FLEETS_MAY = ("src/fleet/", "tests/")
 ENDS_MAY = ("miniapp/", "src/base/interrupt.cpp", "tests/")  # a second Ctrl-C ends the program at once
 

@@ -162,19 +162,19 @@ tests_with_kokkos() {
   find tests \( -path tests/unit -o -path tests/fuzz \) -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
 }
 
-# A header of the back end's lanes, and the type error.
+# A file of the back end's lanes, and the type error.
 self_test() {
-  local header=lanes/api/$backend.hpp error="s/instance\.${backend}_stream()/instance.another_stream()/" found
+  local file=lanes/api/$backend.hpp error="s/instance\.${backend}_stream()/instance.another_stream()/" unit=src/lanes/lanes.cpp found
   if [[ $backend == threads ]]; then
-    header=lanes/fenced_lanes.hpp error='s/space_of(lane)\.fence(/space_of(lane).fences(/'
+    file=lanes/fenced_lanes.cpp error='s/instance(lane)\.fence(/instance(lane).fences(/' unit=$out/planted/lanes/fenced_lanes.cpp
   fi
-  mkdir -p "$out/planted/$(dirname "$header")"
-  sed "$error" "src/$header" >"$out/planted/$header"
-  ! cmp -s "src/$header" "$out/planted/$header" || fail "found nothing to plant an error in: src/$header"
+  mkdir -p "$out/planted/$(dirname "$file")"
+  sed "$error" "src/$file" >"$out/planted/$file"
+  ! cmp -s "src/$file" "$out/planted/$file" || fail "found nothing to plant an error in: src/$file"
   flags=(-I "$out/planted" "${flags[@]}")
-  found=$(compile src/lanes/lanes.cpp kokkos)
-  [[ $found == "FAILED src/lanes/lanes.cpp"*"planted/$header"* ]] || fail "the error planted in $header was not found: $found"
-  say "the error planted in $header was found"
+  found=$(compile "$unit" kokkos)
+  [[ $found == "FAILED $unit"*"planted/$file"* ]] || fail "the error planted in $file was not found: $found"
+  say "the error planted in $file was found"
 }
 if [[ $what == --self-test ]]; then
   self_test

@@ -19,17 +19,17 @@ namespace {
 using base::ExitCode;
 
 /// Adds a device per deck for a lost rank.
-void add_lost(const fleet::Lost& lost, const std::string& launch, const std::vector<Study>& studies,
+void add_lost(int rank, const fleet::Member& member, const std::vector<Study>& studies,
               std::vector<results::Device>& devices) {
   for (const Study& study : studies) {
     results::Device& device = devices.emplace_back();
-    std::tie(device.host, device.boot_id) = lost.host;
-    device.job = base::Job{.launch = launch};
-    device.unit = fmt::format("rank{}", lost.rank);
-    device.slot = fmt::format("{}", lost.rank);
+    std::tie(device.host, device.boot_id) = member.host_of(rank);
+    device.job = base::Job{.launch = member.launch()};
+    device.unit = fmt::format("rank{}", rank);
+    device.slot = fmt::format("{}", rank);
     device.subject.deck = study.result.deck.identity;
     device.deck_name = study.points.front().deck.name();
-    device.reasons.push_back({ExitCode::runtime_error, text_of(lost), {}});
+    device.reasons.push_back({ExitCode::runtime_error, member.loss(rank), {}});
   }
 }
 
@@ -41,12 +41,18 @@ std::string name_in_files(const results::Device& device, const std::vector<Study
   return is_marked ? marked : device.deck_name;
 }
 
-/// All ranks as one fleet. A text begins with a line that names its file, for every deck its own.
-results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Study>& studies,
-                          fleet::Member& member) {
+/// All ranks as one fleet. The text of a rank begins with a line that names its file, for every
+/// deck its own; empty: it is lost.
+results::Fleet fleet_from(const std::vector<std::string>& texts, const std::vector<Study>& studies,
+                          Machinery& machinery) {
   results::Fleet input;
-  for (const std::string& text : gathered.texts) {
-    member.keep_in_touch();
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    machinery.meetings->keep_in_touch();
+    const std::string& text = texts[rank];
+    if (text.empty()) {
+      add_lost(static_cast<int>(rank), *machinery.member, studies, input.devices);
+      continue;
+    }
     const std::size_t end = text.find('\n');
     const std::string file = text.substr(0, end);
     try {
@@ -60,8 +66,6 @@ results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Stu
     }
     ++input.files;
   }
-  for (const fleet::Lost& lost : gathered.lost)
-    add_lost(lost, member.launch(), studies, input.devices);
   return results::fleet_of(std::move(input));
 }
 
@@ -79,25 +83,27 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
                                     Terminal& terminal) {
   measure::require_free_choice(options.kokkos);
   try {
-    machinery.world.emplace();
+    machinery.meetings.emplace();
   } catch (const base::Error& error) {
     if (error.code() == ExitCode::usage) throw;
     machinery.unusable = error;
     return read_inputs(options);
   }
-  fleet::World& world = *machinery.world;
-  if (world.size() == 1) return read_inputs(options);
-  if (world.rank() > 0) terminal.speak_for(fmt::format("rank {}", world.rank()));
+  fleet::Meetings& meetings = *machinery.meetings;
+  const int rank = meetings.rank();
+  if (meetings.size() == 1) return read_inputs(options);
+  if (rank > 0) terminal.speak_for(fmt::format("rank {}", rank));
   std::optional<Inputs> inputs;
   std::string fault;
   try {
     inputs = read_inputs(options);
   } catch (const base::Error& error) {
-    fault = fmt::format("rank {} on {}: {}", world.rank(), measure::host_info().name, error.what());
+    fault = fmt::format("rank {} on {}: {}", rank, measure::host_info().name, error.what());
   }
   std::vector<std::string> errors;  // by rank; empty: none
   try {
-    errors = world.exchange(fault, inputs ? deadline_s(*inputs) : deck::FleetRun{}.deadline_s);
+    errors = meetings.exchange(fleet::inputs, fault,
+                               inputs ? deadline_s(*inputs) : deck::FleetRun{}.deadline_s);
   } catch (const base::Error& error) {
     if (!inputs) throw base::Error(ExitCode::usage, fault);
     machinery.unusable = error;
@@ -107,8 +113,8 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
   if (errors.empty()) return inputs;
   std::string text = errors.front();
   if (errors.size() > 1) text += " (and " + base::counted(errors.size() - 1, "more rank") + ")";
-  if (world.rank() == 0) terminal.error(text);
-  world.end_in_order();
+  if (rank == 0) terminal.error(text);
+  meetings.end_all();
   return std::nullopt;
 }
 
@@ -144,18 +150,19 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
     if (is_common_file(output) || !is_json(output)) continue;
     file = names.resolve(output.path);
   }
-  member.leave();
   terminal.progress(0, 0, "waiting for the other ranks");
   report::Results rank_results = results_of(studies);
   for (results::Result& result : rank_results) {
     for (results::Run& run : result.runs) run.timeline = run.predicted_timeline = std::nullopt;
   }
-  const auto gathered = member.gather(file + "\n" + results::to_json(rank_results, -1), can_end);
-  if (names.rank > 0) return member.conclude(ExitCode::pass);
-  for (const fleet::Lost& lost : gathered.lost) terminal.error(text_of(lost));
-  results::Fleet fleet = fleet_from(gathered, studies, member);
-  member.keep_in_touch();
-  return member.conclude(finish(common_files(options, names), fleet, options, terminal));
+  const auto texts = member.gather(file + "\n" + results::to_json(rank_results, -1));
+  ExitCode code = ExitCode::pass;
+  if (names.rank == 0) {
+    results::Fleet fleet = fleet_from(texts, studies, machinery);
+    machinery.meetings->keep_in_touch();
+    code = finish(common_files(options, names), fleet, options, terminal);
+  }
+  return member.conclude(code, can_end);
 }
 
 }  // namespace overlap

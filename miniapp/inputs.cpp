@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "experiment/plan.hpp"
 #include "model/load.hpp"
@@ -147,19 +148,19 @@ std::string dry_run(const Inputs& inputs) {
   for (const auto& points : inputs.decks) {
     const bool sweeps = points.front().is_swept();
     if (inputs.decks.size() > 1) text += fmt::format("deck {}\n", points.front().deck.name());
-    std::vector<report::PointRow> rows;
+    if (sweeps) text += base::counted(points.size(), "point") + "\n";
     for (const deck::Point& point : points) {
       const experiment::Facts facts = inputs.device
                                           ? experiment::facts_of(point.deck, *inputs.device)
                                           : experiment::facts_of(point.deck);
       const experiment::Plan plan = experiment::plan(point, facts);
       if (sweeps) {
-        rows.push_back(report::point_row(plan));
+        for (const auto& [key, value] : point.values) text += fmt::format("  {}={}", key, value);
+        text += "\n";
         continue;
       }
       for (const experiment::Case& planned : plan.cases) text += report::schedule_table(planned);
     }
-    if (sweeps) text += report::point_table(rows);
   }
   return text;
 }

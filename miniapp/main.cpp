@@ -58,7 +58,7 @@ void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
     terminal.speak_for(fmt::format("rank {}", rank));
   }
   options.fleet = false;
-  machinery.world.reset();
+  machinery.meetings.reset();
 }
 
 /// Finds the place of this rank of a fleet. Throws base::Error{usage}; other errors are stored in
@@ -66,7 +66,10 @@ void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
 void find_place(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal) {
   if (!options.fleet) return;
   try {
-    if (!machinery.unusable) machinery.member.emplace(*machinery.world, deadline_s(inputs));
+    if (!machinery.unusable) {
+      machinery.member.emplace(*machinery.meetings, deadline_s(inputs),
+                               [&](const std::string& text) { terminal.error(text); });
+    }
   } catch (const base::Error& error) {
     if (error.code() == ExitCode::usage) throw;
     machinery.unusable = error;
@@ -314,6 +317,7 @@ int main(int argc, char** argv) {
     if (code == base::ExitCode::usage) machinery.files.restore();
     if (code != base::ExitCode::usage) terminal.failed(code);
     machinery.broken = true;
+    if (machinery.meetings) machinery.meetings->tell(machinery.meetings->peers, fleet::gone);
   }
   if (!terminal.flush()) {
     terminal.error("standard output: cannot write");

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string_view>
@@ -173,43 +174,44 @@ void require_no_command(const CLI::App& app, const Options& options) {
                    in_command ? parser.get_name() + " " : "", describe::suggestion(name, names)));
 }
 
-/// Rejects options that cannot stand together or need a deck. (CLI11's own relations would be
-/// listed in --help.)
+/// The help without relations of options.
+struct Help : CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string text = Formatter::make_option_opts(option);
+    return text.substr(0, std::min(text.find(" Needs:"), text.find(" Excludes:")));
+  }
+};
+
+/// Options that cannot stand together or need a deck.
+void relate(CLI::App& app) {
+  const auto exclude = [&](const std::string& a, const std::string& b) {
+    app.get_option(a)->excludes(app.get_option(b));
+  };
+  const std::array modes = {"--predict", "--calibrate", "--dry-run", "--resume", "--fleet"};
+  for (std::size_t i = 1; i < modes.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) exclude(modes[k], modes[i]);
+  }
+  for (const char* const other : {"--predict", "--calibrate"}) exclude("--device", other);
+  exclude("--predict", "--reference");
+  for (const char* const option : {"--set", "--reference"}) app.get_option(option)->needs("DECK");
+  for (const report::Writer& writer : report::writers) {
+    exclude("--dry-run", std::string(writer.option));
+    app.get_option(std::string(writer.option))->needs("DECK");
+  }
+  for (const char* const alone : {"--list", "--version"}) {
+    for (const CLI::Option* const other : app.get_options()) {
+      if (other->get_name() != alone) exclude(alone, other->get_name());
+    }
+  }
+}
+
+/// Rejects what is neither a deck nor a command, and --resume without a result file.
 void check(const CLI::App& app, const Options& options) {
   require_no_command(app, options);
-  const auto exclude = [&](const std::string& a, const std::vector<std::string>& others) {
-    for (const std::string& b : others) {
-      if (app.count(a) == 0 || app.count(b) == 0) continue;
-      fail(fmt::format("{} and {} are mutually exclusive (see miniapp --help)", a, b));
-    }
-  };
-  for (const char* const alone : {"--list", "--version"}) {
-    for (const CLI::Option* const option : app.parse_order()) {
-      if (app.count(alone) == 0 || option->get_name() == alone) continue;
-      fail(fmt::format("{} with {}; allowed: alone", alone, option->get_name()));
-    }
-  }
-  if (options.list || options.version) return;
-  const bool asks_kokkos =
-      std::ranges::find(options.kokkos, "--kokkos-help") != options.kokkos.end();
-  if (options.decks.empty() && options.calibrate.empty() && !asks_kokkos) {
+  const bool asks = options.list || options.version ||
+                    std::ranges::find(options.kokkos, "--kokkos-help") != options.kokkos.end();
+  if (options.decks.empty() && options.calibrate.empty() && !asks) {
     fail("no deck given (see miniapp --help)");
-  }
-  exclude("--predict",
-          {"--device", "--calibrate", "--dry-run", "--reference", "--resume", "--fleet"});
-  exclude("--device", {"--calibrate"});
-  exclude("--dry-run", {"--calibrate"});
-  exclude("--resume", {"--calibrate", "--dry-run"});
-  exclude("--fleet", {"--calibrate", "--dry-run", "--resume"});
-  std::vector<std::string> deck_options = {"--set", "--reference"};
-  for (const report::Writer& writer : report::writers) {
-    exclude("--dry-run", {std::string(writer.option)});
-    deck_options.emplace_back(writer.option);
-  }
-  for (const std::string& option : deck_options) {
-    if (options.decks.empty() && app.count(option) > 0) {
-      fail(option + " without a deck (see miniapp --help)");
-    }
   }
   if (options.resume && options.outputs.empty()) {
     fail("--resume needs a result file, next to which finished points are saved; allowed: with " +
@@ -266,6 +268,8 @@ Options parse_options(int argc, char** argv) {
       "77 skipped, 130 interrupted.");
 
   add_commands(app, options);
+  relate(app);
+  app.formatter(std::make_shared<Help>());
 
   std::vector<std::string> arguments;  // CLI11 takes them last first
   for (int i = argc - 1; i > 0; --i) {

@@ -339,7 +339,7 @@ std::string now_utc() {
 
 void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>& studies,
                Machinery& machinery, Terminal& terminal) {
-  std::size_t phases = 0;
+  std::int64_t phases = 0;
   for (std::size_t i = 0; i < studies.size(); ++i) {
     const base::Machine machine = machine_of(machinery);
     Study& study = studies[i];
@@ -365,7 +365,7 @@ void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>&
     study.ended = true;
     if (i + 1 < studies.size()) save(options, studies, i, machinery.files);
     if (!machinery.member) terminal.show(report::findings(study.result));
-    phases += inputs.decks[i].size();
+    phases += std::ssize(inputs.decks[i]);
     if (machinery.member) machinery.member->skip_to(phases);  // skipped after an error
   }
 }

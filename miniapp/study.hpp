@@ -17,8 +17,8 @@ namespace overlap {
 
 /// Resources of runs. Must outlive the error handling.
 struct Machinery {
-  std::optional<fleet::World> world;    ///< of --fleet
-  std::optional<fleet::Member> member;  ///< of --fleet
+  std::optional<fleet::Meetings> meetings;  ///< of --fleet
+  std::optional<fleet::Member> member;      ///< of --fleet
   std::optional<measure::Session> session;
   measure::Bench bench;  ///< freed before the session
   report::Files files;   ///< locked until the end
@@ -29,7 +29,7 @@ struct Machinery {
   /// Whether a regular shutdown would crash or hang: a lost device cannot be freed, and MPI waits
   /// for lost ranks.
   bool cannot_end() const {
-    return (session && session->lost) || (world && (broken || !world->ended_in_order()));
+    return (session && session->lost) || (meetings && (broken || !meetings->ended_in_order()));
   }
 };
 

@@ -7,11 +7,8 @@
 
 namespace overlap::base {
 
-/// Reads a whole file that the user names: a regular file, or a descriptor that the process has
-/// open
-/// (/dev/stdin, /dev/fd/63 of a shell's <(command)). Other pipes and devices are errors, because
-/// they may have no end. More than `most_bytes` is an error that names `allowed`, such as "a deck
-/// in YAML". Throws Error{code}.
+/// Reads a whole file. A folder and more than `most_bytes` are errors that name `allowed`, such as
+/// "a deck in YAML". Throws Error{code}.
 std::string read_file(const std::string& path, std::size_t most_bytes, const std::string& allowed,
                       ExitCode code);
 

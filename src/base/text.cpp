@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <ranges>
-#include <span>
 #include <sstream>
 
 namespace overlap::base {
@@ -16,43 +15,20 @@ struct CodeRange {
   char32_t last;
 };
 
-bool is_in(std::span<const CodeRange> ranges, char32_t code) {
-  return std::ranges::any_of(ranges,
-                             [=](const CodeRange& r) { return code >= r.first && code <= r.last; });
-}
-
-/// Controls, separators of lines and paragraphs, what changes the direction of text, and what has
-/// no width on its own.
+/// Controls, and what cannot be seen or looks like ' '.
 constexpr auto spelled = std::to_array<CodeRange>({{0, 0x1f},
-                                                   {0x7f, 0x9f},
+                                                   {0x7f, 0xa0},
                                                    {0xad, 0xad},
-                                                   {0x200b, 0x200f},
-                                                   {0x2028, 0x202e},
+                                                   {0x2000, 0x200f},
+                                                   {0x2028, 0x202f},
                                                    {0x2060, 0x206f},
+                                                   {0x3000, 0x3000},
                                                    {0xfeff, 0xfeff}});
 
-/// Spaces that look like ' '.
-constexpr auto spaces =
-    std::to_array<CodeRange>({{0xa0, 0xa0}, {0x2000, 0x200a}, {0x202f, 0x202f}, {0x3000, 0x3000}});
-
-/// Marks above or below other characters and selectors of variants.
-constexpr auto narrow = std::to_array<CodeRange>({{0x300, 0x36f},
-                                                  {0x1ab0, 0x1aff},
-                                                  {0x1dc0, 0x1dff},
-                                                  {0x20d0, 0x20ff},
-                                                  {0xfe00, 0xfe0f},
-                                                  {0xfe20, 0xfe2f}});
-/// East Asian characters and emoji.
-constexpr auto wide = std::to_array<CodeRange>({{0x1100, 0x115f},
-                                                {0x2e80, 0xa4cf},
-                                                {0xac00, 0xd7a3},
-                                                {0xf900, 0xfaff},
-                                                {0xfe30, 0xfe6f},
-                                                {0xff00, 0xff60},
-                                                {0xffe0, 0xffe6},
-                                                {0x1f300, 0x1f64f},
-                                                {0x1f900, 0x1f9ff},
-                                                {0x20000, 0x3fffd}});
+bool is_spelled(char32_t code) {
+  return std::ranges::any_of(spelled,
+                             [=](const CodeRange& r) { return code >= r.first && code <= r.last; });
+}
 
 std::string spell(char32_t code) {
   if (code == '\n') return "\\n";
@@ -60,11 +36,6 @@ std::string spell(char32_t code) {
   if (code == '\t') return "\\t";
   return code < 0x20 ? fmt::format("\\x{:02x}", static_cast<unsigned>(code))
                      : fmt::format("\\u{:04x}", static_cast<unsigned>(code));
-}
-
-std::size_t columns_of(const Character& character) {
-  if (!character.code || is_in(narrow, *character.code)) return character.code ? 0 : 1;
-  return is_in(wide, *character.code) ? 2 : 1;
 }
 
 }  // namespace
@@ -83,11 +54,11 @@ Character first_character(std::string_view text) {
   constexpr std::array<char32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = code >= 0xd800 && code < 0xe000;
   if (code < least[length] || surrogate || code > 0x10ffff) return {};
-  const bool no_character = code == 0xfffe || code == 0xffff || (code >= 0xfdd0 && code <= 0xfdef);
-  return {no_character ? std::nullopt : std::optional(code), length};
+  if (code == 0xfffe || code == 0xffff) return {std::nullopt, length};  // which XML cannot have
+  return {code, length};
 }
 
-std::string one_line(std::string_view bytes, bool spell_spaces) {
+std::string one_line(std::string_view bytes) {
   const auto is_special = [](char c) { return c < ' ' || c > '~'; };  // of either sign
   std::string line;
   line.reserve(bytes.size());
@@ -100,7 +71,7 @@ std::string one_line(std::string_view bytes, bool spell_spaces) {
     const auto [code, length] = first_character(bytes);
     if (!code) {
       line += "\xef\xbf\xbd";
-    } else if (is_in(spelled, *code) || (spell_spaces && is_in(spaces, *code))) {
+    } else if (is_spelled(*code)) {
       line += spell(*code);
     } else {
       line += bytes.substr(0, length);
@@ -155,23 +126,17 @@ std::set<int> numbers(const std::string& list) {
   return result;
 }
 
+/// Whether a byte of UTF-8 begins a character.
+static bool begins(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
+
 std::size_t columns(std::string_view line) {
-  std::size_t sum = 0;
-  while (!line.empty()) {
-    const Character character = first_character(line);
-    sum += columns_of(character);
-    line.remove_prefix(character.bytes);
-  }
-  return sum;
+  return static_cast<std::size_t>(std::ranges::count_if(line, begins));
 }
 
 std::string_view first_columns(std::string_view line, std::size_t most) {
   std::size_t end = 0;
-  for (std::size_t sum = 0; end < line.size();) {
-    const Character character = first_character(line.substr(end));
-    sum += columns_of(character);
-    if (sum > most) break;
-    end += character.bytes;
+  for (; end < line.size() && (most > 0 || !begins(line[end])); ++end) {
+    if (begins(line[end])) --most;
   }
   return line.substr(0, end);
 }

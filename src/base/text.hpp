@@ -18,9 +18,9 @@ struct Character {
 Character first_character(std::string_view text);
 
 /// Any bytes as valid UTF-8 that is safe on one line. Invalid bytes and non-characters become
-/// U+FFFD. Control characters, line separators and bidirectional controls are escaped: \n, \x1b,
-/// \u0085. All other text is unchanged, or, with `spell_spaces`, all but spaces that look like ' '.
-std::string one_line(std::string_view bytes, bool spell_spaces = false);
+/// U+FFFD. Control and invisible characters and special spaces are escaped: \n, \x1b, \u00a0. All
+/// other text is unchanged.
+std::string one_line(std::string_view bytes);
 /// As one_line(), but keeps line breaks.
 std::string safe_lines(std::string_view bytes);
 /// As safe_lines(), for text between result lines: indents lines that begin like a result line.
@@ -34,7 +34,7 @@ std::string replaced(std::string_view text, std::string_view part, std::string_v
 /// The numbers of a list such as "0-7,16".
 std::set<int> numbers(const std::string& list);
 
-/// Columns that a line takes on a terminal: 2 for wide characters, 0 for combining ones.
+/// Characters of a line; each takes one column of a terminal.
 std::size_t columns(std::string_view line);
 /// What fits into that many columns.
 std::string_view first_columns(std::string_view line, std::size_t most);

@@ -27,9 +27,8 @@ enum class WorkloadKind { increment, rowsum, pipeline, dgemm, custom };
 /// What a task does. `host` is work of the issuing host thread. Custom workloads only: `query` is a
 /// query of the state of a lane by that thread, `default_stream` an operation that waits for all
 /// earlier ones and delays all later ones (as in the legacy default stream). `disturbance` is a
-/// call by the issuing thread that a deck inserts between the tasks. `fence` is a wait of the
-/// issuing thread that replaces dependencies between lanes.
-enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance, fence };
+/// call by the issuing thread that a deck inserts between the tasks.
+enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance };
 
 enum class ElementType { int32, int64, float32, float64 };
 /// Bytes of one element.
@@ -137,7 +136,7 @@ struct Workload {
   std::int64_t m = 8192, n = 8192, k = 288;
   std::int64_t tile_m = 2048, tile_n = 2048;
   double alpha = 1, beta = 1;
-  std::optional<double> host_share;  ///< dgemm, four_way: fraction of the tiles; empty: the fastest
+  std::optional<double> host_share;  ///< dgemm: fraction of the tiles, required by four_way
 };
 
 /// How the data are cut into chunks. Exactly one of `count` and `bytes` is set.

@@ -181,6 +181,8 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
        : locked ? "staged, zero_copy"
                 : "staged",
        "memory.host"},
+      {deck.issue.has(Order::four_way) && !deck.workload.host_share, "workload.host_share",
+       "a fraction of the tiles", "issue.orders"},
       {zero_copy && !locked, "memory.transfer", "staged", "memory.host"},
       {zero_copy && section, "memory.transfer", "staged", box},
       {zero_copy && uncut, "memory.transfer", "staged", kinds},

@@ -6,8 +6,8 @@
 
 #include "base/in_sequence.hpp"
 
-/// The issue orders. An order consists of an enumerator and its row here, and of a file in
-/// src/schedule (NAME.cpp; those of tiles: ways.cpp), which issues the tasks to the lanes.
+/// The issue orders. An order consists of an enumerator and its row here, and of a function in
+/// src/schedule/orders.cpp, which issues the tasks to the lanes.
 namespace overlap::deck {
 
 enum class Order {

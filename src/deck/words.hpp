@@ -27,8 +27,7 @@ constexpr auto words_of(WorkloadKind) {
 }
 constexpr auto words_of(Order) { return orders; }
 constexpr auto words_of(Stage) {
-  return in_order<Stage>("h2d", "kernel", "d2h", "host", "query", "default_stream", "disturbance",
-                         "fence");
+  return in_order<Stage>("h2d", "kernel", "d2h", "host", "query", "default_stream", "disturbance");
 }
 constexpr auto words_of(ElementType) {
   return in_order<ElementType>("int32", "int64", "float32", "float64");

@@ -365,8 +365,8 @@ void describe(Visitor& v, Workload& w) {
   if (w.kind == increment || w.kind == rowsum) describe_pitch(v, w);
   if (w.kind == dgemm) {
     v("host_share", w.host_share,
-      "Fraction of the tiles that order `four_way` leaves to the host; auto: the fastest.",
-      or_word("auto", part("a fraction of the tiles, from 0 to 100 %", 0, 1)));
+      "Fraction of the tiles that order `four_way` leaves to the host, which requires it.",
+      optional(part("a fraction of the tiles, from 0 to 100 %", 0, 1)), defaults_to("not set"));
   }
   if (w.kind == custom) describe_tasks(v, w);
   if (map != nullptr) check(*map, w);

@@ -233,7 +233,7 @@ std::string found(const Json* value) {
 
 std::string clean(const std::string& text) {
   constexpr std::size_t most = 100;
-  const std::string line = base::one_line(text, true);
+  const std::string line = base::one_line(text);
   const std::string_view head = base::first_columns(line, most);
   return std::string(head) + (head.size() < line.size() ? "..." : "");
 }

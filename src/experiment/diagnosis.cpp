@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace overlap::experiment {
@@ -80,17 +82,6 @@ struct Evidence {
   bool gpu() const { return conditions.device.has_value(); }
   /// Half of the lost time: a cause that explains more is a main cause.
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
-  /// Whether the deck lists the tasks, instead of cutting chunks.
-  bool listed() const { return !schedule.names.empty(); }
-  /// What helps if there are too many chunks, or too few of them for this order.
-  const char* remedy(bool too_many) const {
-    if (listed()) return too_many ? "; list fewer, larger tasks" : "; list another order";
-    if (schedule.tiling) {
-      return too_many ? "; set larger workload.tile_m and tile_n"
-                      : "; set smaller workload.tile_m and tile_n or another order";
-    }
-    return too_many ? "; set fewer chunks" : "; set more chunks or another order";
-  }
   /// With mechanism portable on a host back end, tasks run in the issuing thread.
   bool host_runs_tasks() const { return !gpu() && schedule.mechanism == deck::Mechanism::portable; }
   /// Threads of the host that work at the same time: those that issue, or else workers.
@@ -138,146 +129,27 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
   return evidence;
 }
 
-using Found = std::optional<Finding>;
+/// A value behind a finding: what its text shows and, if it is evidence, its number.
+struct Value {
+  std::string_view name;
+  std::string text;
+  std::optional<double> number = {};
+};
+using Values = std::vector<Value>;
+using Found = std::optional<Values>;
 
-Found found(std::string text, std::map<std::string, double> evidence = {}) {
-  return Finding{.cause = {}, .text = std::move(text), .evidence = std::move(evidence)};
+Value seconds(std::string_view name, double value) {
+  return {name, base::format_seconds(value), value};
+}
+Value part(std::string_view name, double value) {
+  return {name, fmt::format("{:.0f} %", 100 * value), value};
+}
+Value number(std::string_view name, std::integral auto value) {
+  return {name, std::to_string(value), static_cast<double>(value)};
 }
 
-/// Others use the cores. More threads than one per lane, and threads that poll, count as work.
-Found busy_cores(const Evidence& evidence) {
-  constexpr double enough = 0.9;
-  const double part = evidence.run.cpu_s / evidence.run.wanted_s;
-  if (!(part < enough)) return {};  // NaN: not on a host
-  const double cores = std::min<double>(evidence.threads(), evidence.conditions.cores);
-  return found(fmt::format("busy cores: the {} got {:.1f} of {}, which others use, too; measure on "
-                           "a quiet machine",
-                           evidence.issuers() ? "issuing threads" : "workers", part * cores,
-                           base::cores_text(cores)),
-               {{"got", part * cores}, {"cores", cores}});
-}
-
-Found few_cores(const Evidence& evidence) {
-  const double cores = evidence.conditions.cores;
-  const int threads = evidence.threads();
-  if (cores <= 0 || cores >= threads) return {};
-  return found(
-      fmt::format("few cores: {} for {}; give the process more: taskset, --cpus-per-task, or the "
-                  "CPU quota of its container",
-                  base::cores_text(cores),
-                  base::counted(threads, evidence.issuers() ? "issuing thread" : "worker")),
-      {{"cores", cores}, {"threads", threads}});
-}
-
-/// Not a defect: copies no longer matter.
-Found kernel_bound(const Evidence& evidence) {
-  if (evidence.bounds.limit != "SM" || !(evidence.nothing_to_hide || evidence.good)) return {};
-  if (evidence.traffic.h2d + evidence.traffic.d2h == 0) return {};
-  const double part =
-      std::min(1.0, evidence.bounds.bound_s / evidence.time_s);  // together they are faster
-  return found(fmt::format("kernels alone take {:.0f} % of the time: faster copies would change "
-                           "nothing",
-                           100 * part),
-               {{"part_of_time", part}});
-}
-
-/// Also relevant if slow copies leave nothing to hide behind them.
-Found pageable_memory(const Evidence& evidence) {
-  const bool pageable = evidence.schedule.host_memory == deck::HostMemory::pageable;
-  if (!evidence.gpu() || !pageable || evidence.copies_s <= 0) return {};
-  const double rate =
-      static_cast<double>(evidence.traffic.h2d + evidence.traffic.d2h) / evidence.copies_s * 1e-9;
-  return found(fmt::format("pageable host memory: copies are staged at {} GB/s and block the "
-                           "host; set memory.host: pinned",
-                           base::format_number(rate)),
-               {{"gb_per_s", rate}});
-}
-
-Found launch_blocking(const Evidence& evidence) {
-  const auto& setting = evidence.conditions.launch_blocking;
-  if (!evidence.beyond_schedule || !evidence.gpu() || !setting || setting->value != 1) return {};
-  return found(setting->name + "=1: the host waits for every kernel; unset it");
-}
-
-Found tool_loaded(const Evidence& evidence) {
-  if (!evidence.beyond_schedule || !evidence.conditions.tool_loaded) return {};
-  return found("a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS");
-}
-
-Found blocking_tasks(const Evidence& evidence) {
-  if (!evidence.host_runs_tasks()) return {};
-  return found(
-      "issue.mechanism: portable on a host back end: each task blocks the host, and lanes never "
-      "overlap; set issue.mechanism: streams");
-}
-
-Found uneven_lanes(const Evidence& evidence) {
-  const bool turns = deck::row_of(evidence.run.order).lanes;  // chunks go to the lanes in turn
-  const std::string remedy =
-      evidence.listed()                   ? "; spread the tasks evenly"
-      : turns && evidence.schedule.tiling ? "; set smaller workload.tile_m and tile_n"
-      : turns ? fmt::format("; set chunks.count to a multiple of {}", evidence.schedule.lanes)
-              : "; use an order that spreads its work over the lanes evenly";
-  if (evidence.host_runs_tasks() || evidence.lane_s - evidence.busiest_s <= evidence.half_s())
-    return {};
-  return found(fmt::format("uneven lanes: the busiest of {} lanes works {}, an equal share is {}{}",
-                           evidence.schedule.lanes, base::format_seconds(evidence.lane_s),
-                           base::format_seconds(evidence.busiest_s), remedy),
-               {{"lane_s", evidence.lane_s}, {"share_s", evidence.busiest_s}});
-}
-
-Found few_lanes(const Evidence& evidence) {
-  const int lanes = evidence.schedule.lanes;
-  if (lanes >= evidence.wanted_lanes || evidence.host_runs_tasks()) return {};
-  const std::string pieces =
-      evidence.listed() ? "the tasks of a list" : base::counted(evidence.schedule.chunks, "chunk");
-  const std::string remedy =
-      deck::is_one_stream(evidence.schedule.streams) ? "set issue.streams: own"
-      : evidence.listed()
-          ? fmt::format("spread the tasks over {} lanes or more", evidence.wanted_lanes)
-      : deck::row_of(evidence.run.order).lanes
-          ? fmt::format("set issue.lanes: {} or more", evidence.wanted_lanes)
-          : "use an order with more lanes";
-  return found(fmt::format("{} for {}: at most {} {} at once; {}", base::counted(lanes, "lane"),
-                           pieces, lanes, lanes == 1 ? "task runs" : "tasks run", remedy),
-               {{"lanes", lanes}, {"wanted", evidence.wanted_lanes}});
-}
-
-Found default_stream(const Evidence& evidence) {
-  const auto tasks =
-      std::count_if(evidence.schedule.tasks.begin(), evidence.schedule.tasks.end(),
-                    [](const schedule::Task& task) { return task.stage == Stage::default_stream; });
-  if (tasks == 0) return {};
-  return found(fmt::format("{} {} in the default stream, which waits for all earlier tasks and "
-                           "blocks all later ones; give {} a lane",
-                           tasks, tasks == 1 ? "task is" : "tasks are", tasks == 1 ? "it" : "them"),
-               {{"tasks", static_cast<double>(tasks)}});
-}
-
-Found few_connections(const Evidence& evidence) {
-  const auto& setting = evidence.conditions.max_connections;
-  if (!evidence.beyond_schedule || !evidence.gpu() || !setting ||
-      setting->value >= evidence.schedule.lanes) {
-    return {};
-  }
-  const auto& [name, queues] = *setting;
-  constexpr int most = 32;  // that CUDA accepts
-  const std::string remedy =
-      queues < most ? fmt::format("set {} to {}", name, std::min(evidence.schedule.lanes, most))
-                    : fmt::format("use at most {} lanes", most);
-  return found(fmt::format("{} lanes share {} and block each other; {}", evidence.schedule.lanes,
-                           base::counted(queues, "queue"), remedy),
-               {{"queues", static_cast<double>(queues)}, {"lanes", evidence.schedule.lanes}});
-}
-
-Found small_chunks(const Evidence& evidence) {
-  if (evidence.busiest_s - evidence.bounds.bound_s > evidence.half_s()) {
-    return found(fmt::format("small chunks: the busiest engine needs {} for them, but {} for all "
-                             "data at once{}",
-                             base::format_seconds(evidence.busiest_s),
-                             base::format_seconds(evidence.bounds.bound_s), evidence.remedy(true)),
-                 {{"chunks_s", evidence.busiest_s}, {"whole_s", evidence.bounds.bound_s}});
-  }
+/// A device that idles in short gaps between tasks, as issuing many of them takes its time.
+Found short_gaps(const Evidence& evidence) {
   if (!evidence.run.traced) return {};
   const std::vector<double> busy_s = timeline::busy_s(*evidence.run.traced);
   const auto busiest = std::max_element(busy_s.begin(), busy_s.end() - 1);  // the host is last
@@ -289,129 +161,15 @@ Found small_chunks(const Evidence& evidence) {
   const double span_s = std::ranges::max(spans, {}, &timeline::Span::stop_s).stop_s -
                         std::ranges::min(spans, {}, &timeline::Span::start_s).start_s;
   const double gaps_s = span_s - *busiest;
-  const auto gaps = static_cast<double>(spans.size() - 1);
+  const std::size_t gaps = spans.size() - 1;
+  const double gap_s = gaps_s / static_cast<double>(gaps);
   constexpr double much = 0.1;
   constexpr double short_s = 20e-6;  // typical of the overhead of issuing
-  if (gaps_s <= much * span_s || gaps_s >= short_s * gaps) return {};
-  return found(fmt::format("small chunks: the busiest engine idles {:.0f} % of its time in {} gaps "
-                           "of {} on average{}",
-                           100 * gaps_s / span_s, gaps, base::format_seconds(gaps_s / gaps),
-                           evidence.remedy(true)),
-               {{"gaps", gaps}, {"gaps_s", gaps_s}});
-}
-
-Found waits(const Evidence& evidence) {
-  const double bound_s = evidence.bounds.schedule_bound_s;
-  const double explained_s = std::max(evidence.busiest_s, evidence.lane_s);
-  if (evidence.schedule.lanes < evidence.wanted_lanes || evidence.host_runs_tasks()) return {};
-  if (evidence.waits_s - explained_s <= evidence.half_s()) return {};
-  return found(fmt::format("engines wait for each other, at the start and the end, possibly in "
-                           "between: this order of these chunks takes at least {}, the busiest "
-                           "engine only {}{}",
-                           base::format_seconds(bound_s), base::format_seconds(explained_s),
-                           evidence.remedy(false)),
-               {{"schedule_bound_s", bound_s}, {"busiest_s", explained_s}});
-}
-
-Found one_copy_engine(const Evidence& evidence) {
-  const bool both_ways = evidence.traffic.h2d > 0 && evidence.traffic.d2h > 0;
-  if (!evidence.gpu() || evidence.conditions.engines.copy_engines != 1 || !both_ways) return {};
-  const double copies_s = std::min(evidence.copies_s, evidence.time_s);  // measured after the runs
-  return found(fmt::format("one copy engine: copies of both directions occupy it for {} of {}",
-                           base::format_seconds(copies_s), base::format_seconds(evidence.time_s)),
-               {{"copies_s", copies_s}, {"time_s", evidence.time_s}});
-}
-
-Found narrow_link(const Evidence& evidence) {
-  if (!evidence.gpu()) return {};
-  const base::DeviceInfo& device = *evidence.conditions.device;
-  const auto below = [](std::optional<int> now, std::optional<int> most) {
-    return now && most && *now < *most;
-  };
-  if (!below(device.pcie_gen, device.pcie_gen_max) &&
-      !below(device.pcie_width, device.pcie_width_max)) {
-    return {};
-  }
-  const auto link = [](std::optional<int> gen, std::optional<int> width) {  // one of them is known
-    return base::spell_link(gen, width)
-        .value_or(gen ? fmt::format("gen{}", *gen) : fmt::format("x{}", *width));
-  };
-  return found(
-      fmt::format(
-          "the PCIe link runs at {}, but supports {}: reseat the device or use another slot",
-          link(device.pcie_gen, device.pcie_width),
-          link(device.pcie_gen_max, device.pcie_width_max)),
-      {{"gen", device.pcie_gen.value_or(0)}, {"width", device.pcie_width.value_or(0)}});
-}
-
-/// See excess_s().
-Found paused(const Evidence& evidence) {
-  const double paused_s = evidence.conditions.paused_s;
-  if (!evidence.last || paused_s <= 0) return {};
-  return found(fmt::format("the process was paused for {}, which do not count; look for what "
-                           "stopped it: SIGSTOP, a suspended job or machine",
-                           base::format_seconds(paused_s)),
-               {{"paused_s", paused_s}});
-}
-
-Found drifting(const Evidence& evidence) {
-  if (!evidence.drift || (evidence.drift->lo <= least_drift && evidence.drift->hi >= -least_drift))
-    return {};
-  return found(
-      fmt::format("the time drifts: {:+.1f} % from the first third of the repetitions to "
-                  "the last ({:+.1f} .. {:+.1f} %); raise measure.warmup, or look for "
-                  "what heats, throttles or shares the machine",
-                  100 * evidence.drift->median, 100 * evidence.drift->lo, 100 * evidence.drift->hi),
-      {{"drift", evidence.drift->median}});
-}
-
-/// Single slow repetitions do not count: they hardly change the median.
-Found unsteady(const Evidence& evidence) {
-  std::vector<double> times_s = evidence.run.samples_s;
-  if (times_s.size() < 4) return {};
-  std::ranges::sort(times_s);
-  const std::size_t quarter = times_s.size() / 4;
-  const double width =
-      (times_s[times_s.size() - 1 - quarter] - times_s[quarter]) / base::median(times_s);
-  if (width <= most_steady) return {};
-  return found(fmt::format("the repetitions differ: the middle half of them spans {:.0f} % of the "
-                           "median; measure on a quiet machine, or raise measure.repetitions",
-                           100 * width),
-               {{"width", width}});
-}
-
-/// Makes the bounds, and every criterion on them, doubtful. Kernels that share the device, or find
-/// their data in a cache, may be faster than alone.
-Found below_bound(const Evidence& evidence) {
-  constexpr double noise = 0.03;
-  const auto& bounds = evidence.run.bounds;
-  if (!bounds || bounds->limit == "SM" || bounds->limit == "workers") return {};
-  const double bound_s = bounds->bound_s;
-  const base::Summary time = results::time_s(evidence.run);
-  if (time.hi >= (1 - noise) * bound_s) return {};
-  return found(fmt::format("faster than its bound of {}: the rates behind the bounds were measured "
-                           "while the machine was slower; measure again on a quiet machine",
-                           base::format_seconds(bound_s)),
-               {{"bound_s", bound_s}, {"time_s", time.median}});
-}
-
-/// The link against its own best moment in the rounds of this run. Other work on the host or behind
-/// the same switch takes its share.
-Found link_varies(const Evidence& evidence) {
-  constexpr double much = 1.05;
-  const Run& run = evidence.run;
-  const bool on_host = !run.bounds || run.bounds->limit == "workers";
-  if (on_host || run.bounds->limit == "SM" || run.bound_samples_s.empty()) return {};
-  std::vector<double> bounds_s = run.bound_samples_s;
-  std::ranges::sort(bounds_s);
-  const double best_s = bounds_s[bounds_s.size() / 10];  // one sample may be too short
-  const double median_s = base::median(bounds_s);
-  if (median_s < much * best_s) return {};
-  return found(
-      fmt::format("the link varies: the copies take at least {} in the median round, {} in "
-                  "the best; other work shares the link: measure again on a quiet host",
-                  base::format_seconds(median_s), base::format_seconds(best_s)),
-      {{"median_s", median_s}, {"best_s", best_s}});
+  if (gaps_s <= much * span_s || gap_s >= short_s) return {};
+  return Values{{"part", fmt::format("{:.0f} %", 100 * gaps_s / span_s)},
+                number("gaps", gaps),
+                {"gap", base::format_seconds(gap_s)},
+                {"gaps_s", "", gaps_s}};
 }
 
 /// The runs to which a diagnosis applies.
@@ -425,31 +183,230 @@ enum class When {
 struct Diagnosis {
   std::string_view cause;
   When when;
-  Found (*look)(const Evidence&);
+  std::string_view text;           ///< with the names of values in braces
+  Found (*look)(const Evidence&);  ///< empty: the cause does not apply
 };
 
+/// Most likely first.
 constexpr auto diagnoses = std::to_array<Diagnosis>({
-    {"busy_cores", When::any_run, busy_cores},
-    {"few_cores", When::always, few_cores},
-    {"kernel_bound", When::always, kernel_bound},
-    {"pageable_memory", When::not_good, pageable_memory},
-    {"launch_blocking", When::hides, launch_blocking},
-    {"tool_loaded", When::hides, tool_loaded},
-    {"blocking_tasks", When::hides, blocking_tasks},
-    {"uneven_lanes", When::hides, uneven_lanes},
-    {"few_lanes", When::hides, few_lanes},
-    {"default_stream", When::hides, default_stream},
-    {"few_connections", When::always, few_connections},
-    {"small_chunks", When::hides, small_chunks},
-    {"waits", When::hides, waits},
-    {"one_copy_engine", When::hides, one_copy_engine},
-    {"narrow_link", When::hides, narrow_link},
-    {"paused", When::any_run, paused},
-    {"below_bound", When::any_run, below_bound},
-    {"link_varies", When::any_run, link_varies},
-    {"drifting", When::any_run, drifting},
-    {"unsteady", When::any_run, unsteady},
+    // More threads than one per lane, and threads that poll, count as work.
+    {"busy_cores", When::any_run,
+     "busy cores: the {threads} got {got} of {cores}, which others use, too; measure on a quiet "
+     "machine",
+     [](const Evidence& e) -> Found {
+       constexpr double enough = 0.9;
+       const double part = e.run.cpu_s / e.run.wanted_s;
+       if (!(part < enough)) return {};  // NaN: not on a host
+       const double cores = std::min<double>(e.threads(), e.conditions.cores);
+       return Values{{"threads", e.issuers() ? "issuing threads" : "workers"},
+                     {"got", fmt::format("{:.1f}", part * cores), part * cores},
+                     {"cores", base::cores_text(cores), cores}};
+     }},
+    {"few_cores", When::always,
+     "few cores: {cores} for {threads}; give the process more: taskset, --cpus-per-task, or the "
+     "CPU quota of its container",
+     [](const Evidence& e) -> Found {
+       const double cores = e.conditions.cores;
+       const int threads = e.threads();
+       if (cores <= 0 || cores >= threads) return {};
+       const char* const kind = e.issuers() ? "issuing thread" : "worker";
+       return Values{{"cores", base::cores_text(cores), cores},
+                     {"threads", base::counted(threads, kind), threads}};
+     }},
+    // Not a defect: copies no longer matter.
+    {"kernel_bound", When::always,
+     "kernels alone take {part_of_time} of the time: faster copies would change nothing",
+     [](const Evidence& e) -> Found {
+       if (e.bounds.limit != "SM" || e.traffic.h2d + e.traffic.d2h == 0) return {};
+       if (!e.nothing_to_hide && !e.good) return {};
+       // Together kernels may be faster.
+       return Values{part("part_of_time", std::min(1.0, e.bounds.bound_s / e.time_s))};
+     }},
+    // Also relevant if slow copies leave nothing to hide behind them.
+    {"pageable_memory", When::not_good,
+     "pageable host memory: copies are staged at {gb_per_s} GB/s and block the host; set "
+     "memory.host: pinned",
+     [](const Evidence& e) -> Found {
+       const bool pageable = e.schedule.host_memory == deck::HostMemory::pageable;
+       if (!e.gpu() || !pageable || e.copies_s <= 0) return {};
+       const auto bytes = static_cast<double>(e.traffic.h2d + e.traffic.d2h);
+       const double rate = 1e-9 * bytes / e.copies_s;
+       return Values{{"gb_per_s", base::format_number(rate), rate}};
+     }},
+    {"launch_blocking", When::hides, "{variable}=1: the host waits for every kernel; unset it",
+     [](const Evidence& e) -> Found {
+       const auto& setting = e.conditions.launch_blocking;
+       if (!e.beyond_schedule || !e.gpu() || !setting || setting->value != 1) return {};
+       return Values{{"variable", setting->name}};
+     }},
+    {"tool_loaded", When::hides,
+     "a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS",
+     [](const Evidence& e) {
+       return e.beyond_schedule && e.conditions.tool_loaded ? Found(Values()) : Found();
+     }},
+    {"blocking_tasks", When::hides,
+     "issue.mechanism: portable on a host back end: each task blocks the host, and lanes never "
+     "overlap; set issue.mechanism: streams",
+     [](const Evidence& e) { return e.host_runs_tasks() ? Found(Values()) : Found(); }},
+    {"uneven_lanes", When::hides,
+     "uneven lanes: the busiest of {lanes} lanes works {lane_s}, an equal share is {share_s}; give "
+     "all the same work: chunks.count a multiple of {lanes}, or another order",
+     [](const Evidence& e) -> Found {
+       if (e.lane_s - e.busiest_s <= e.half_s()) return {};
+       if (e.host_runs_tasks()) return {};
+       return Values{number("lanes", e.schedule.lanes), seconds("lane_s", e.lane_s),
+                     seconds("share_s", e.busiest_s)};
+     }},
+    {"few_lanes", When::hides,
+     "{count} where {wanted} tasks could run at once; use more lanes: issue.lanes, issue.streams: "
+     "own or another order",
+     [](const Evidence& e) -> Found {
+       const int lanes = e.schedule.lanes;
+       if (lanes >= e.wanted_lanes || e.host_runs_tasks()) return {};
+       return Values{{"count", base::counted(lanes, "lane")},
+                     {"lanes", "", lanes},
+                     number("wanted", e.wanted_lanes)};
+     }},
+    {"default_stream", When::hides,
+     "{tasks} in the default stream, which waits for all earlier tasks and blocks all later ones; "
+     "give each a lane",
+     [](const Evidence& e) -> Found {
+       const auto tasks = static_cast<double>(
+           std::ranges::count(e.schedule.tasks, Stage::default_stream, &schedule::Task::stage));
+       if (tasks == 0) return {};
+       return Values{{"tasks", base::counted(std::llround(tasks), "task"), tasks}};
+     }},
+    {"few_connections", When::always,
+     "{lanes} lanes share {queues} and block each other; set {variable} to the number of lanes, or "
+     "use fewer",
+     [](const Evidence& e) -> Found {
+       const auto& setting = e.conditions.max_connections;
+       const int lanes = e.schedule.lanes;
+       if (!e.beyond_schedule || !e.gpu() || !setting || setting->value >= lanes) return {};
+       const auto queues = static_cast<double>(setting->value);
+       return Values{number("lanes", lanes),
+                     {"queues", base::counted(setting->value, "queue"), queues},
+                     {"variable", setting->name}};
+     }},
+    {"small_chunks", When::hides,
+     "small chunks: the busiest engine needs {chunks_s} for them, but {whole_s} for all data at "
+     "once; cut the data into fewer, larger pieces",
+     [](const Evidence& e) -> Found {
+       if (e.busiest_s - e.bounds.bound_s <= e.half_s()) return {};
+       return {{seconds("chunks_s", e.busiest_s), seconds("whole_s", e.bounds.bound_s)}};
+     }},
+    {"small_chunks", When::hides,
+     "small chunks: the busiest engine idles {part} of its time in {gaps} gaps of {gap} on "
+     "average; cut the data into fewer, larger pieces",
+     short_gaps},
+    {"waits", When::hides,
+     "engines wait for each other, at the start and the end, possibly in between: this order of "
+     "these chunks takes at least {schedule_bound_s}, the busiest engine only {busiest_s}; use "
+     "more, smaller pieces or another order",
+     [](const Evidence& e) -> Found {
+       const double explained_s = std::max(e.busiest_s, e.lane_s);
+       if (e.waits_s - explained_s <= e.half_s()) return {};
+       if (e.schedule.lanes < e.wanted_lanes || e.host_runs_tasks()) return {};
+       return Values{seconds("schedule_bound_s", e.bounds.schedule_bound_s),
+                     seconds("busiest_s", explained_s)};
+     }},
+    {"one_copy_engine", When::hides,
+     "one copy engine: copies of both directions occupy it for {copies_s} of {time_s}",
+     [](const Evidence& e) -> Found {
+       const bool both_ways = e.traffic.h2d > 0 && e.traffic.d2h > 0;
+       if (!e.gpu() || e.conditions.engines.copy_engines != 1 || !both_ways) return {};
+       // Copies are measured after the runs.
+       return Values{seconds("copies_s", std::min(e.copies_s, e.time_s)),
+                     seconds("time_s", e.time_s)};
+     }},
+    {"narrow_link", When::hides,
+     "the PCIe link runs at {now}, but supports {most}: reseat the device or use another slot",
+     [](const Evidence& e) -> Found {
+       const base::DeviceInfo device = e.conditions.device.value_or(base::DeviceInfo());
+       const auto now = base::spell_link(device.pcie_gen, device.pcie_width);
+       const auto most = base::spell_link(device.pcie_gen_max, device.pcie_width_max);
+       if (!now || !most) return {};
+       if (device.pcie_gen >= device.pcie_gen_max && device.pcie_width >= device.pcie_width_max)
+         return {};
+       return Values{{"now", *now},
+                     {"most", *most},
+                     {"gen", "", *device.pcie_gen},
+                     {"width", "", *device.pcie_width}};
+     }},
+    // See excess_s().
+    {"paused", When::any_run,
+     "the process was paused for {paused_s}, which do not count; look for what stopped it: "
+     "SIGSTOP, a suspended job or machine",
+     [](const Evidence& e) -> Found {
+       if (!e.last || e.conditions.paused_s <= 0) return {};
+       return Values{seconds("paused_s", e.conditions.paused_s)};
+     }},
+    // Makes the bounds, and every criterion on them, doubtful. Kernels that share the device, or
+    // find their data in a cache, may be faster than alone.
+    {"below_bound", When::any_run,
+     "faster than its bound of {bound_s}: the rates behind the bounds were measured while the "
+     "machine was slower; measure again on a quiet machine",
+     [](const Evidence& e) -> Found {
+       constexpr double noise = 0.03;
+       const auto& bounds = e.run.bounds;
+       if (!bounds || bounds->limit == "SM" || bounds->limit == "workers") return {};
+       const base::Summary time = results::time_s(e.run);
+       if (time.hi >= (1 - noise) * bounds->bound_s) return {};
+       return Values{seconds("bound_s", bounds->bound_s), seconds("time_s", time.median)};
+     }},
+    // The link against its own best moment in the rounds of this run. Other work on the host or
+    // behind the same switch takes its share.
+    {"link_varies", When::any_run,
+     "the link varies: the copies take at least {median_s} in the median round, {best_s} in the "
+     "best; other work shares the link: measure again on a quiet host",
+     [](const Evidence& e) -> Found {
+       constexpr double much = 1.05;
+       const Run& run = e.run;
+       const bool on_host = !run.bounds || run.bounds->limit == "workers";
+       if (on_host || run.bounds->limit == "SM" || run.bound_samples_s.empty()) return {};
+       std::vector<double> bounds_s = run.bound_samples_s;
+       std::ranges::sort(bounds_s);
+       const double best_s = bounds_s[bounds_s.size() / 10];  // one sample may be too short
+       const double median_s = base::median(bounds_s);
+       if (median_s < much * best_s) return {};
+       return Values{seconds("median_s", median_s), seconds("best_s", best_s)};
+     }},
+    {"drifting", When::any_run,
+     "the time drifts: {drift} % from the first third of the repetitions to the last ({lo} .. {hi} "
+     "%); raise measure.warmup, or look for what heats, throttles or shares the machine",
+     [](const Evidence& e) -> Found {
+       const auto& drift = e.drift;
+       if (!drift || (drift->lo <= least_drift && drift->hi >= -least_drift)) return {};
+       const auto text = [](double part) { return fmt::format("{:+.1f}", 100 * part); };
+       return Values{{"drift", text(drift->median), drift->median},
+                     {"lo", text(drift->lo)},
+                     {"hi", text(drift->hi)}};
+     }},
+    // Single slow repetitions do not count: they hardly change the median.
+    {"unsteady", When::any_run,
+     "the repetitions differ: the middle half of them spans {width} of the median; measure on a "
+     "quiet machine, or raise measure.repetitions",
+     [](const Evidence& e) -> Found {
+       std::vector<double> times_s = e.run.samples_s;
+       if (times_s.size() < 4) return {};
+       std::ranges::sort(times_s);
+       const std::size_t quarter = times_s.size() / 4;
+       const double width =
+           (times_s[times_s.size() - 1 - quarter] - times_s[quarter]) / base::median(times_s);
+       if (width <= most_steady) return {};
+       return Values{part("width", width)};
+     }},
 });
+
+/// The finding of a row of the table.
+Finding finding_of(const Diagnosis& row, const Values& values) {
+  Finding finding{.cause = std::string(row.cause), .text = std::string(row.text)};
+  for (const Value& value : values) {
+    finding.text = base::replaced(finding.text, fmt::format("{{{}}}", value.name), value.text);
+    if (value.number) finding.evidence.emplace(value.name, *value.number);
+  }
+  return finding;
+}
 
 constexpr auto cause_names = [] {
   std::array<std::string_view, diagnoses.size()> names;
@@ -477,9 +434,9 @@ std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
   };
   for (const Diagnosis& diagnosis : diagnoses) {
     if (!applies(diagnosis.when)) continue;
-    if (Found finding = diagnosis.look(evidence)) {
-      finding->cause = diagnosis.cause;
-      findings.push_back(*std::move(finding));
+    const bool is_new = findings.empty() || findings.back().cause != diagnosis.cause;
+    if (const Found found = diagnosis.look(evidence); found && is_new) {
+      findings.push_back(finding_of(diagnosis, *found));
     }
   }
   return findings;

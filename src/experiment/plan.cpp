@@ -51,52 +51,7 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
     size_copies(facts, deck, model::slower(device.h2d.alone(deck.memory.host), part),
                 model::slower(device.d2h.alone(deck.memory.host), part));
   }
-  if (deck.workload.kind == deck::WorkloadKind::dgemm && deck.issue.has(deck::Order::four_way)) {
-    const bool on_host = device.queues == model::Queues::worker;
-    share_with_host(facts, deck, device.host.flops_per_s, on_host ? nullptr : &device);
-  }
   return facts;
-}
-
-void share_with_host(Facts& facts, const deck::Deck& deck, double flops_per_s,
-                     const model::Device* device) {
-  const std::optional<double>& share = deck.workload.host_share;
-  const auto note = [&](const std::string& text) { facts.notes.emplace_back("host share", text); };
-  if (!share && device == nullptr) return note("none: workload.host_share is not given");
-  Draft draft = experiment::draft(deck, facts);  // with the tiles that the deck asks for
-  facts.host_share = HostShare{.tiles = 0, .flops_per_s = flops_per_s};
-  if (flops_per_s == 0) {
-    return note(fmt::format("none{}: the host's rate is not known",
-                            share ? fmt::format(" instead of {:g} %", 100 * *share) : ""));
-  }
-  const auto tiles = static_cast<int>(draft.costs.units);
-  const std::string rate = base::format_number(1e-9 * flops_per_s) + " Gflop/s";
-  if (share) {
-    facts.host_share->tiles = draft.costs.host_tiles;
-    return note(fmt::format("{} of {} tiles, set by the deck; the host computes {}",
-                            draft.costs.host_tiles, tiles, rate));
-  }
-  draft.costs.host_flops_per_s = flops_per_s;
-  const auto build = [&](int count) {
-    draft.costs.host_tiles = count;
-    return schedule::build(draft.costs, draft.layout, deck::Order::four_way, deck.issue.lanes);
-  };
-  const auto predicted = [&](int count) {
-    return model::predict(build(count), *device).complete_s;
-  };
-  const double none_s = predicted(0);
-  const double tile_s = build(1).tasks.back().duration_s;  // the first given
-  // As many as take the host as long as the others the device. Require a gain of 2 %, because host
-  // work slows down the copies.
-  constexpr double worth = 0.98;
-  const int even = static_cast<int>(tiles * none_s / (tiles * tile_s + none_s));
-  if (even > 0 && predicted(even) < worth * none_s) {
-    facts.host_share->tiles = even;
-    return note(fmt::format("{} of {} tiles, predicted to be fastest: the host computes {}", even,
-                            tiles, rate));
-  }
-  note(fmt::format("none of {} tiles: the host, at {}, needs {} for one, the device {} for all",
-                   tiles, rate, format_seconds(tile_s), format_seconds(none_s)));
 }
 
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Curve& h2d,
@@ -114,10 +69,6 @@ void size_copies(Facts& facts, const deck::Deck& deck, const model::Curve& h2d,
 Draft draft(const deck::Deck& deck, const Facts& facts) {
   Draft draft;
   draft.costs = schedule::costs(facts.workload, facts.repeats);
-  if (facts.host_share) {
-    draft.costs.host_tiles = facts.host_share->tiles;
-    draft.costs.host_flops_per_s = facts.host_share->flops_per_s;
-  }
   draft.layout = schedule::layout(deck, draft.costs, facts.free_bytes);
   for (const deck::Order order : deck.issue.orders) {
     draft.schedules.push_back(schedule::build(draft.costs, draft.layout, order, deck.issue.lanes));
@@ -130,7 +81,7 @@ Plan plan(const deck::Point& point, const Facts& facts) {
   const deck::Deck& deck = point.deck;
   const Draft draft = experiment::draft(deck, facts);
   Plan plan{point, draft.layout, facts.balance, facts.notes};
-  plan.host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations;
+  const std::int64_t chunks = draft.layout.chunks_per_iteration * draft.costs.iterations;
   plan.lanes = draft.lanes;
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
     require_safe(deck, draft.schedules[i], deck.issue.orders[i]);
@@ -147,8 +98,8 @@ Plan plan(const deck::Point& point, const Facts& facts) {
     }
     if (deck.host_work) {
       Case& variant = plan.cases.emplace_back(planned);
-      set_schedule(variant, schedule::with_host_work(planned.schedule, deck.host_work->per_chunk_s,
-                                                     plan.host_work_pieces));
+      set_schedule(variant,
+                   schedule::with_host_work(planned.schedule, deck.host_work->per_chunk_s, chunks));
       variant.host_work = true;
     }
   }
@@ -166,9 +117,12 @@ std::string unpredictable(const deck::Deck& deck, const model::Device& device) {
 
 void predict(Plan& plan, const model::Device& device) {
   for (Case& planned : plan.cases) {
-    const schedule::Schedule schedule =
-        planned.disturbance ? model::with_effects(planned.schedule, device) : planned.schedule;
-    planned.prediction = model::predict(schedule, device);
+    if (host_tiles(planned.schedule) > 0 && device.host.flops_per_s == 0) {
+      plan.notes.emplace_back("not predicted",
+                              name(planned) + ": " + device.name + " has no host.products");
+      continue;
+    }
+    planned.prediction = model::predict(model::with_effects(planned.schedule, device), device);
     // Queries alone may take no time; speed-ups would be undefined.
     const double complete_s = planned.prediction->complete_s;
     if (complete_s > 0) planned.predicted_s = complete_s;

@@ -15,19 +15,12 @@ namespace overlap::experiment {
 
 using results::Notes;
 
-/// Tiles of a matrix product that `four_way` leaves to the host.
-struct HostShare {
-  int tiles = 0;
-  double flops_per_s = 0;  ///< host rate; 0: unknown
-};
-
 /// Facts about a device for planning: measured by measure::probe(), or from a device file.
 struct Facts {
   std::optional<std::int64_t> free_bytes;  ///< device memory for arrays; empty: unknown
   deck::Workload workload;         ///< of the deck, with bytes for copies given by their duration
   std::int64_t repeats = 1;        ///< of the arithmetic
   std::optional<Balance> balance;  ///< measurement of a balanced intensity
-  std::optional<HostShare> host_share;
   Notes notes;
 };
 
@@ -37,12 +30,6 @@ Facts facts_of(const deck::Deck& deck);
 /// Facts from the deck and a device description. Throws base::Error{usage} if the device has no
 /// rate for the kernel of the deck.
 Facts facts_of(const deck::Deck& deck, const model::Device& device);
-
-/// Leaves tiles of a product to the host in `four_way`: the share that the deck asks for, or as
-/// many as are predicted to be fastest on `device` (null: unknown); none if the rate is unknown (0)
-/// or, unless the deck asks, if the device is unknown or the host itself.
-void share_with_host(Facts& facts, const deck::Deck& deck, double flops_per_s,
-                     const model::Device* device);
 
 /// Sets the bytes of copies given by their duration to those that a lane moves in that time, by the
 /// times of copies by size.
@@ -67,8 +54,7 @@ struct Plan : deck::Point {
   Notes notes = {};
   std::vector<Case> cases = {};  ///< in the order of the deck; variants with disturbance or host
                                  ///< work directly after their order
-  std::int64_t host_work_pieces = 0;  ///< one per chunk of the layout, over all iterations
-  int lanes = 1;                      ///< lanes to create; cases may use fewer
+  int lanes = 1;                 ///< lanes to create; cases may use fewer
 };
 
 /// The cases of a deck, proved free of hazards. Throws base::Error{usage} if a custom list has
@@ -78,7 +64,8 @@ Plan plan(const deck::Point& point, const Facts& facts);
 /// Why the model has no times of a deck on a device; empty: it has.
 std::string unpredictable(const deck::Deck& deck, const model::Device& device);
 
-/// Predicts the cases of a plan. Precondition: nothing is unpredictable().
+/// Predicts the cases of a plan, but for tiles of a host whose rate is not known. Precondition:
+/// nothing is unpredictable().
 void predict(Plan& plan, const model::Device& device);
 
 /// Checks what can be checked without facts: throws errors that plan() would throw with any facts,

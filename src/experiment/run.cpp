@@ -31,20 +31,6 @@ results::Timeline timeline_of(const schedule::Schedule& schedule,
 
 }  // namespace
 
-void add(std::vector<SoakBin>& bins, double duration_s, double at_s, double seconds) {
-  constexpr std::int64_t most = 64;
-  const auto bin_at = [&](double time_s) {
-    return std::min(most_soak_bins - 1, static_cast<int>(time_s / duration_s * most_soak_bins));
-  };
-  if (bins.empty() || bin_at(bins.back().at_s) != bin_at(at_s)) {
-    bins.push_back({{.at_s = at_s, .min_s = seconds, .max_s = seconds}, {}});
-  }
-  SoakBin& last = bins.back();
-  add_thinned(last.kept_s, seconds, last.repetitions++, most);
-  last.min_s = std::min(last.min_s, seconds);
-  last.max_s = std::max(last.max_s, seconds);
-}
-
 void set_schedule(Case& planned, schedule::Schedule schedule) {
   const schedule::Traffic traffic = schedule::traffic(schedule);
   planned.tasks = static_cast<std::int64_t>(schedule.tasks.size());
@@ -65,10 +51,6 @@ void set_schedule(Case& planned, schedule::Schedule schedule) {
 results::Run finished(const Run& run) {
   results::Run result = run;
   result.issue = base::summary_if_any(run.issue_s);
-  for (const SoakBin& bin : run.soak_samples) {
-    result.soak_bins.push_back(bin);
-    result.soak_bins.back().median_s = base::median(bin.kept_s);
-  }
   if (result.product && run.ran()) {
     std::vector<double> rates;
     for (const double time_s : run.samples_s) rates.push_back(result.product->flops / time_s);
@@ -93,7 +75,7 @@ double product_flops(const schedule::Schedule& schedule) {
 int host_tiles(const schedule::Schedule& schedule) {
   return static_cast<int>(
       std::count_if(schedule.tasks.begin(), schedule.tasks.end(), [](const schedule::Task& task) {
-        return task.stage == schedule::Stage::host && task.uses.count > 0;
+        return task.stage == schedule::Stage::host && !task.operands.empty();
       }));
 }
 

@@ -48,17 +48,6 @@ void add_thinned(std::vector<T>& kept, T value, std::int64_t number, std::int64_
   if (number % step == 0) kept.push_back(value);
 }
 
-/// A time interval of a soak while it is measured.
-struct SoakBin : results::SoakBin {
-  std::vector<double> kept_s;  ///< thinned samples, for the median
-};
-
-inline constexpr int most_soak_bins = 512;
-
-/// Adds a repetition that started at `at_s` and took `seconds` to the bins of a soak of
-/// `duration_s`.
-void add(std::vector<SoakBin>& bins, double duration_s, double at_s, double seconds);
-
 /// One order of a deck, with or without disturbance or host work, to be measured or predicted.
 struct Case : results::Run {
   int target = 0;  ///< device index of a prediction, from 0
@@ -69,7 +58,6 @@ struct Case : results::Run {
 /// A case with what was measured of it, beside the samples that results hold.
 struct Run : Case {
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
-  std::vector<SoakBin> soak_samples;  ///< of a soak: `soak_bins` with their samples
   std::optional<timeline::Timeline> traced;
   /// Where a criterion judges a bound: the rates after each sample, NaN where not measured then.
   std::vector<model::Rates> round_rates;
@@ -79,7 +67,7 @@ struct Run : Case {
 /// Sets what a result says of a schedule.
 void set_schedule(Case& planned, schedule::Schedule schedule);
 
-/// The runs as results: with timelines, bins and predictions as files hold them.
+/// The runs as results: with timelines and predictions as files hold them.
 results::Run finished(const Run& run);
 
 /// Floating-point operations of a matrix product, including tiles of the host; 0 for other

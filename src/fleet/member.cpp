@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -24,57 +26,64 @@ using base::ExitCode;
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-/// Maximum wait of rank 0 after an interrupt for signs of ranks that are done or on other nodes:
-/// batch systems kill soon after.
-constexpr double interrupted_deadline_s = 10;
+constexpr auto turn_nap = 5ms;  ///< of ranks that wait for their turn, so as not to disturb
 
-constexpr auto nap = 5ms;  ///< sleep of ranks that wait for their turn, so as not to disturb
+void short_nap() { std::this_thread::sleep_for(100us); }
 
-std::string place_of(int rank, const std::string& node) {
-  return fmt::format("rank {} on {}", rank, node);
+/// Time of a clock that all ranks of a node share.
+std::int64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+/// Adds the times of a sample. `words`: its start and stop, by rank.
+void add_times(experiment::Window& window, const std::vector<std::string>& words,
+               std::int64_t number) {
+  std::vector<std::int64_t> starts, stops;
+  for (const std::string& word : words) {
+    std::istringstream(word) >> starts.emplace_back() >> stops.emplace_back();
+  }
+  const auto [first, last] = std::ranges::minmax(starts);
+  const auto add = [&](std::vector<double>& list, std::int64_t ns) {
+    experiment::add_thinned(list, 1e-9 * static_cast<double>(ns), number, experiment::most_kept);
+  };
+  add(window.skew_s, last - first);
+  add(window.shared_s, std::ranges::max(stops) - last);
 }
 
 }  // namespace
 
-std::string text_of(const Lost& lost) {
-  return place_of(lost.rank, lost.node) +
-         " is lost: it ended early or gave no sign of life within fleet.deadline";
-}
-
-Member::Member(World& world, double deadline_s) : deadline_s_(deadline_s), world_(world) {
+Member::Member(Meetings& meetings, double deadline_s,
+               const std::function<void(const std::string&)>& when_lost)
+    : meetings_(meetings), deadline_s_(deadline_s) {
   introduce();
-  last_sent_ = Clock::now();
-  last_heard_.resize(hosts_.size(), last_sent_);
-  texts_.resize(hosts_.size());
-  lost_.resize(hosts_.size());
+  if (rank() == 0) meetings.when_lost = [=, this](int rank) { when_lost(loss(rank)); };
 }
 
-std::string Member::name() const {
-  return place_of(world_.rank(), nodes_[static_cast<std::size_t>(world_.rank())]);
+std::string Member::name_of(int rank) const {
+  return fmt::format("rank {} on {}", rank, node_of(rank));
 }
 
-void Member::skip_to(std::size_t phases) {
-  while (board_->phases() < phases) {
-    board_->begin_phase();
-    board_->end_phase();
-  }
+std::string Member::loss(int rank) const {
+  return fmt::format(
+      "{} is lost: it ended early or gave no sign of life within {} s "
+      "(fleet.deadline); its last one came {}",
+      name_of(rank), deadline_s_, meetings_.activity_of(rank));
 }
 
 void Member::introduce() {
   const base::HostInfo host = measure::host_info();
-  const auto now = Clock::now().time_since_epoch().count();
   json self = {{"host", host.name},
                {"boot", host.boot_id},
                {"cpus", host.affinity},
-               {"launch", fmt::format("{}-{}", host.name, now)}};
+               {"launch", fmt::format("{}-{}", host.name, now_ns())}};
   self["devices"] = json::array();
   for (const base::DeviceInfo& device : measure::visible_devices()) {
     self["devices"].push_back(
         {device.uuid, device.pci_bus_id.value_or(""), device.numa_node.value_or(-1)});
   }
   std::vector<Rank> ranks;
-  std::string board;  // named by the first rank of the node
-  for (const std::string& text : world_.exchange(self.dump(), deadline_s_)) {
+  for (const std::string& text : meetings_.exchange(introduction, self.dump(), deadline_s_)) {
     const json description = json::parse(text);
     Rank& rank = ranks.emplace_back();
     rank.cpus = description.at("cpus");
@@ -87,35 +96,35 @@ void Member::introduce() {
     hosts_.emplace_back(description.at("host"), description.at("boot"));
     if (launch_.empty()) launch_ = description.at("launch");
     if (hosts_.back() != base::Node(host.name, host.boot_id)) continue;
-    if (board.empty()) board = "/overlap-" + description.at("launch").get<std::string>();
     local_.push_back(static_cast<int>(ranks.size()) - 1);
   }
-  const auto slot = std::ranges::find(local_, world_.rank()) - local_.begin();
+  neighbors_ = local_;
+  std::erase(neighbors_, rank());
+  if (rank() > 0) {
+    meetings_.peers = neighbors_;
+    if (local_.front() > 0) meetings_.peers.push_back(0);
+  }
+  const auto slot = std::ranges::find(local_, rank()) - local_.begin();
   placement_.local_rank = static_cast<int>(slot);
   placement_.local_ranks = static_cast<int>(local_.size());
   nodes_ = base::node_names(hosts_);
   placement_.nodes = static_cast<int>(std::set(nodes_.begin(), nodes_.end()).size());
-  board_.emplace(board, placement_.local_rank, placement_.local_ranks, deadline_s_);
   choose_place(ranks);
 }
 
 void Member::choose_place(const std::vector<Rank>& ranks) {
-  Binding binding;
   const auto same_cores = [&](int rank) {
     return ranks[static_cast<std::size_t>(rank)].cpus ==
-           ranks[static_cast<std::size_t>(world_.rank())].cpus;
+           ranks[static_cast<std::size_t>(this->rank())].cpus;
   };
   const auto sharing = static_cast<int>(std::ranges::count_if(local_, same_cores));
   // When the program was loaded, OpenMP counted the cores as if this rank owned all.
   if (sharing > 1) threads_ = std::max(1, base::usable_cpus() / sharing);
   crowded_ = !measure::on_gpu() && sharing > base::usable_cpus();
-  if (!measure::on_gpu()) {
-    for (const int rank : local_) devices_.push_back(fmt::format("rank {}", rank));
-  }
   if (measure::on_gpu()) {
     const std::vector<Claim> claims = claim_devices(ranks);
     for (const Claim& claim : claims) devices_.push_back(claim.device->id());
-    const auto own_claim = std::ranges::find(claims, world_.rank(), &Claim::rank);
+    const auto own_claim = std::ranges::find(claims, rank(), &Claim::rank);
     if (own_claim != claims.end()) {
       int part = 0;
       int parts = 0;  // one per rank that shares the cores near its device
@@ -123,21 +132,19 @@ void Member::choose_place(const std::vector<Rank>& ranks) {
         if (other.rank == own_claim->rank) part = parts;
         parts += other.device->numa_node == own_claim->device->numa_node && same_cores(other.rank);
       }
-      binding = bind_to_device(own_claim->device->pci_bus_id, part, parts);
+      placement_.note = bind(placement_, own_claim->device->pci_bus_id, part, parts);
     }
-  } else if (local_.size() == 1) {
-    binding.note = "the only rank of its node";
-  } else if (sharing < placement_.local_ranks) {
-    binding.note = "bound by the launcher";
   } else {
-    binding = bind_to_share(placement_.local_rank, placement_.local_ranks);
+    for (const int rank : local_) devices_.push_back(fmt::format("rank {}", rank));
+    if (local_.size() == 1) {
+      placement_.note = "the only rank of its node";
+    } else if (sharing < placement_.local_ranks) {
+      placement_.note = "bound by the launcher";
+    } else {
+      placement_.note = bind(placement_, {}, placement_.local_rank, placement_.local_ranks);
+    }
   }
-  if (!binding.cpus.empty()) {  // shares may be unequal
-    threads_ = std::max(1, base::usable_cpus() / binding.ranks);
-  }
-  placement_.cpus = binding.cpus;
-  placement_.memory = binding.memory;
-  placement_.note = binding.note;
+  if (!placement_.cpus.empty()) threads_ = base::usable_cpus();  // shares may be unequal
 }
 
 /// The ranks of a node choose in order, each the first of its visible devices that is still free:
@@ -153,7 +160,7 @@ std::vector<Member::Claim> Member::claim_devices(const std::vector<Rank>& ranks)
       return !device.id().empty() && owner_of(device) == claims.end();  // without one: it is lost
     });
     if (free != devices.end()) claims.push_back({&*free, rank});
-    if (rank != world_.rank()) continue;
+    if (rank != this->rank()) continue;
     if (free != devices.end()) {
       placement_.device = static_cast<int>(free - devices.begin());
     } else if (!devices.empty()) {  // without devices the back end reports it
@@ -167,8 +174,7 @@ std::vector<Member::Claim> Member::claim_devices(const std::vector<Rank>& ranks)
       unplaced_ =
           base::Error(base::ExitCode::precondition,
                       fmt::format("{}: found no free device ({}); allowed: one rank per device",
-                                  place_of(rank, nodes_[static_cast<std::size_t>(rank)]),
-                                  fmt::join(owners, ", ")));
+                                  name_of(rank), fmt::join(owners, ", ")));
     }
   }
   return claims;
@@ -179,8 +185,7 @@ void Member::require_devices(int devices) const {
   throw base::Error(
       base::ExitCode::precondition,
       fmt::format("fleet.devices: found {} with a rank on {}; required: {} on each node",
-                  experiment::listed(devices_), nodes_[static_cast<std::size_t>(world_.rank())],
-                  devices));
+                  experiment::listed(devices_), node_of(rank()), devices));
 }
 
 std::vector<std::string> Member::kokkos_arguments(std::vector<std::string> arguments) const {
@@ -198,20 +203,41 @@ std::vector<std::string> Member::kokkos_arguments(std::vector<std::string> argum
   return arguments;
 }
 
-void Member::sign() {
-  board_->sign();
-  keep_in_touch();
+void Member::skip_to(std::int64_t phases) {
+  if (phase_ >= phases) return;
+  phase_ = phases;
+  end_phase();
 }
 
-void Member::keep_in_touch() {
-  receive();
-  const std::chrono::duration<double> since = Clock::now() - last_sent_;
-  if (since.count() <= std::min(deadline_s_, interrupted_deadline_s) / 4) return;
-  last_sent_ = Clock::now();
-  if (world_.rank() > 0) return world_.send(0, Tag::sign);
-  for (std::size_t rank = 1; rank < texts_.size(); ++rank) {
-    if (texts_[rank]) world_.send(static_cast<int>(rank), Tag::sign);
+void Member::end_phase() {
+  meetings_.show("after a phase");
+  meetings_.tell(neighbors_, begin_of(phase_ + 1));
+}
+
+void Member::sign() {
+  meetings_.keep_in_touch();
+  if (!meetings_.expelled()) return;
+  throw base::Error(ExitCode::runtime_error,
+                    "the other ranks continued without this one, which gave no sign of life "
+                    "within fleet.deadline");
+}
+
+void Member::wait(const Ranks& ranks, Meeting meeting, const Poll& poll) {
+  meetings_.hear(ranks, meeting, [&] {
+    sign();
+    base::check_interrupt();
+    poll();
+  });
+}
+
+std::vector<std::string> Member::meet(const Poll& poll, const std::string& word) {
+  meetings_.tell(neighbors_, ++meeting_, word);
+  wait(neighbors_, meeting_, poll);
+  std::vector<std::string> words = {word};
+  for (const int neighbor : neighbors_) {
+    if (const auto* other = meetings_.word(neighbor, meeting_)) words.push_back(*other);
   }
+  return words;
 }
 
 measure::Hooks Member::phase_hooks(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
@@ -223,65 +249,61 @@ measure::Hooks Member::phase_hooks(deck::Phase phase, const measure::Hooks& hook
   };
   if (phase == deck::Phase::alone) return extended;
   extended.ranks = placement_.local_ranks;
-  const Poll short_nap = [this] {
-    sign();
-    std::this_thread::sleep_for(100us);
-  };
-  extended.before_sample = [this, short_nap] {
-    board_->meet(short_nap);  // others may take long to verify
-    board_->meet_at_once();
-    board_->start_sample();
+  extended.before_sample = [this] {
+    meet(short_nap);  // others may take long to verify
+    // If ranks share cores, the last one may need the core of a waiting one.
+    const Poll spin = [polls = 0]() mutable {
+      if (++polls > 200) sched_yield();
+    };
+    constexpr std::int64_t longest_message_ns = 20000;
+    std::int64_t start_ns = 0;  // by the clock, which is more precise than messages
+    for (const std::string& word : meet(spin, std::to_string(now_ns() + longest_message_ns))) {
+      start_ns = std::max<std::int64_t>(start_ns, std::stoll(word));
+    }
+    do {
+      start_ns_ = now_ns();
+    } while (start_ns_ < start_ns);
   };
   extended.after_sample = [this, poll, &window, number = std::int64_t{0}](bool scored) mutable {
-    board_->stop_sample();
-    board_->meet(poll);
-    if (!scored) return;
-    const Board::Shared shared = board_->shared();
-    experiment::add_thinned(window.skew_s, shared.skew_s, number, experiment::most_kept);
-    experiment::add_thinned(window.shared_s, shared.shared_s, number++, experiment::most_kept);
+    const auto words = meet(poll, fmt::format("{} {}", start_ns_, now_ns()));
+    if (scored) add_times(window, words, number++);
   };
-  extended.all_stop = [this, short_nap](bool wish) { return board_->agree(wish, short_nap); };
-  extended.together = [this, poll, short_nap](const std::function<void()>& body) {
-    board_->meet(short_nap);
+  extended.all_stop = [this](bool wish) {
+    const auto votes = meet(short_nap, wish ? "stop" : "");
+    return std::ranges::find(votes, "") == votes.end();
+  };
+  extended.together = [this, poll](const std::function<void()>& body) {
+    meet(short_nap);
     body();
-    board_->meet(poll);
+    meet(poll);
   };
   return extended;
 }
 
 results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
-  struct Ended {  // in any case: nobody waits for this rank afterwards
-    Board& board;
-    ~Ended() { board.end_phase(); }
-  };
-  const auto sleep = [&] {
-    sign();
-    std::this_thread::sleep_for(nap);
-  };
-  board_->wait_for_all(sleep);  // a rank that failed in the previous phase did not wait
-  board_->begin_phase();
+  const Poll sleep = [] { std::this_thread::sleep_for(turn_nap); };
+  meetings_.show(fmt::format("in phase {}", deck::to_string(phase)));
+  meeting_ = begin_of(++phase_);
+  meetings_.tell(neighbors_, meeting_);
+  wait(neighbors_, meeting_, sleep);  // a rank that failed in the previous phase did not wait
+  const Meeting next = begin_of(phase_ + 1);
   experiment::Window window;
   results::Part part;
   Poll poll = sleep;
-  {
-    const Ended ended{*board_};
-    if (phase == deck::Phase::alone) {
-      hooks.show("waiting for its turn");
-      board_->wait_for_turn(sleep);
-    } else if (!crowded_) {
-      constexpr std::int64_t load_bytes = 32 << 20;
-      const measure::Hooks alone = {.ranks = placement_.local_ranks};
-      poll = [this, load = std::make_shared<measure::LinkMeter>(load_bytes, alone)] {
-        sign();
-        load->copy();
-      };
-    }
-    part = lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
-    part.window = {base::summary_if_any(window.skew_s), base::summary_if_any(window.shared_s)};
+  if (phase == deck::Phase::alone) {
+    hooks.show("waiting for its turn");
+    wait({local_.begin(), std::ranges::find(local_, rank())}, next, sleep);
+  } else if (!crowded_) {
+    constexpr std::int64_t load_bytes = 32 << 20;
+    const measure::Hooks alone = {.ranks = placement_.local_ranks};
+    poll = [load = std::make_shared<measure::LinkMeter>(load_bytes, alone)] { load->copy(); };
   }
+  part = lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
+  part.window = {base::summary_if_any(window.skew_s), base::summary_if_any(window.shared_s)};
+  end_phase();  // after an error the next meeting does it
   hooks.show("waiting for the other ranks");
   try {
-    lanes::keep_if_lost([&] { board_->wait_for_all(poll); }, poll);
+    lanes::keep_if_lost([&] { wait(neighbors_, next, poll); }, poll);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
     experiment::interrupt(part);
@@ -289,107 +311,36 @@ results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const 
   return part;
 }
 
-void Member::receive() {
-  while (auto message = world_.receive()) {
-    const auto from = static_cast<std::size_t>(message->from);
-    last_heard_[from] = Clock::now();
-    switch (message->tag) {
-      case Tag::sign:
-        break;
-      case Tag::result: {
-        const std::size_t end = message->text.find('\n');
-        std::istringstream lost(message->text.substr(0, end));
-        for (std::size_t rank = 0; lost >> rank;) lost_.at(rank) = true;
-        texts_[from] = message->text.substr(end + 1);
-        break;
-      }
-      case Tag::verdict:
-        verdict_ = message->text;
-    }
+std::vector<std::string> Member::gather(const std::string& text) {
+  meetings_.tell(neighbors_, after_phases);
+  if (rank() > 0) meetings_.tell({0}, gathering, text);
+  std::vector<std::string> texts = {text};
+  if (rank() > 0) return texts;
+  meetings_.hear(meetings_.others(), gathering);
+  meetings_.when_lost = {};
+  for (const int other : meetings_.others()) {
+    std::string* const result = meetings_.word(other, gathering);
+    texts.push_back(result != nullptr ? std::move(*result) : "");
   }
+  return texts;
 }
 
-void Member::look_around() {
-  const auto rank_of = [&](int slot) {
-    return static_cast<std::size_t>(local_[static_cast<std::size_t>(slot)]);
-  };
-  for (const int slot : board_->alive()) last_heard_[rank_of(slot)] = Clock::now();
-  for (const int slot : board_->lost()) lost_[rank_of(slot)] = true;
-}
-
-bool Member::silent(std::size_t rank, double deadline_s) const {
-  const std::chrono::duration<double> since = Clock::now() - last_heard_[rank];
-  return lost_[rank] || since.count() > deadline_s;
-}
-
-Gathered Member::gather(std::string text, bool can_end) {
-  std::ranges::fill(last_heard_, Clock::now());
-  look_around();
-  if (!can_end) lost_[static_cast<std::size_t>(world_.rank())] = true;
-  if (world_.rank() > 0) {
-    std::string lost;  // rank 0 may be on another node
-    for (std::size_t rank = 0; rank < lost_.size(); ++rank) {
-      if (lost_[rank]) lost += fmt::format("{} ", rank);
+base::ExitCode Member::conclude(base::ExitCode code, bool can_end) {
+  if (rank() == 0) {
+    meetings_.tell(meetings_.others(), verdict, std::to_string(static_cast<int>(code)));
+  } else {
+    meetings_.hear({0}, verdict);
+    const std::string* const answer = meetings_.word(0, verdict);
+    if (answer == nullptr) {
+      throw base::Error(base::interrupted() ? ExitCode::interrupted : ExitCode::runtime_error,
+                        name_of(0) +
+                            ", which gathers the results, is lost; the results of this "
+                            "rank are in its own files");
     }
-    world_.send(0, Tag::result, lost + "\n" + text);
-    return {};
+    code = base::exit_code(std::stoi(*answer));
   }
-  texts_[0] = std::move(text);
-  for (std::size_t rank = 1; rank < texts_.size();) {
-    keep_in_touch();
-    look_around();
-    const double deadline_s =
-        base::interrupted() ? std::min(deadline_s_, interrupted_deadline_s) : deadline_s_;
-    if (texts_[rank] || silent(rank, deadline_s)) {
-      ++rank;
-    } else {
-      std::this_thread::sleep_for(1ms);
-    }
-  }
-  none_lost_ = std::ranges::find(lost_, true) == lost_.end();  // a lost rank may still answer
-  Gathered gathered;
-  for (std::size_t rank = 0; rank < texts_.size(); ++rank) {
-    lost_[rank] = !texts_[rank];
-    if (lost_[rank]) {
-      gathered.lost.push_back({static_cast<int>(rank), nodes_[rank], hosts_[rank]});
-    } else {
-      gathered.texts.push_back(std::move(*texts_[rank]));
-    }
-  }
-  none_lost_ = none_lost_ && gathered.lost.empty();
-  return gathered;
-}
-
-base::ExitCode Member::conclude(base::ExitCode code) {
-  if (world_.rank() > 0) return rank_0s_code();
-  for (std::size_t rank = 1; rank < hosts_.size(); ++rank) {
-    if (lost_[rank]) continue;
-    world_.send(static_cast<int>(rank), Tag::verdict,
-                fmt::format("{} {}", static_cast<int>(code), none_lost_ ? "whole" : "lost"));
-  }
-  const auto start = Clock::now();
-  while (!world_.sent() && Clock::now() - start < 5s) std::this_thread::sleep_for(1ms);
-  if (none_lost_) world_.end_in_order();
+  meetings_.end_all(can_end);
   return code;
-}
-
-base::ExitCode Member::rank_0s_code() {
-  for (receive(); !verdict_ && !silent(0, deadline_s_); receive()) {
-    look_around();
-    std::this_thread::sleep_for(1ms);
-  }
-  if (!verdict_) {
-    throw base::Error(base::interrupted() ? ExitCode::interrupted : ExitCode::runtime_error,
-                      fmt::format("{}, which gathers the results, is lost; the results of this "
-                                  "rank are in its own files",
-                                  place_of(0, nodes_[0])));
-  }
-  std::istringstream fields(*verdict_);
-  int number = 0;
-  std::string state;
-  fields >> number >> state;
-  if (state == "whole") world_.end_in_order();
-  return base::exit_code(number);
 }
 
 }  // namespace overlap::fleet

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,38 +9,24 @@
 #include "base/launcher.hpp"
 #include "base/machine.hpp"
 #include "experiment/judge.hpp"
-#include "fleet/board.hpp"
-#include "fleet/world.hpp"
+#include "fleet/meetings.hpp"
 #include "measure/measure.hpp"
 
 /// One rank of a fleet: its placement, its turns, and the common verdict of all ranks.
 namespace overlap::fleet {
 
-/// A rank that died or stopped giving signs of life before it was done.
-struct Lost {
-  int rank = 0;
-  std::string node;  ///< "n1", or "n1#2" if its host has the name of another
-  base::Node host;
-};
-
-/// "rank 3 on n1 is lost: it ended early or gave no sign of life within fleet.deadline".
-std::string text_of(const Lost& lost);
-
-/// Results of all ranks, on rank 0.
-struct Gathered {
-  std::vector<std::string> texts;  ///< of all ranks that are not lost, by rank
-  std::vector<Lost> lost;
-};
-
 class Member {
  public:
-  /// Selects device and cores; must be called before Kokkos is initialized. Throws as
-  /// World::exchange() and Board.
-  Member(World& world, double deadline_s);
+  /// Selects device and cores; must be called before Kokkos is initialized. `when_lost` gets the
+  /// text about a lost rank, on rank 0, as soon as it is lost. Throws as Meetings::exchange().
+  Member(Meetings& meetings, double deadline_s,
+         const std::function<void(const std::string&)>& when_lost);
 
-  int rank() const { return world_.rank(); }
-  int size() const { return world_.size(); }
-  std::string name() const;  ///< "rank 3 on n1"
+  int rank() const { return meetings_.rank(); }
+  int size() const { return meetings_.size(); }
+  std::string name() const { return name_of(rank()); }  ///< "rank 3 on n1"
+  const base::Node& host_of(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
+  std::string loss(int rank) const;  ///< "rank 3 on n1 is lost: …"
   const base::Placement& placement() const { return placement_; }
   /// The same for all ranks, and different for those of another fleet.
   const std::string& launch() const { return launch_; }
@@ -61,23 +46,15 @@ class Member {
   results::Part run(deck::Phase phase, const measure::Hooks& hooks, const Body& body);
 
   /// Skips phases until `phases` have begun.
-  void skip_to(std::size_t phases);
+  void skip_to(std::int64_t phases);
 
-  /// This rank takes part in no further phases.
-  void leave() { board_->leave(); }
-  /// Receives messages and periodically sends signs of life: to rank 0, or, on rank 0, to the ranks
-  /// that are done and wait for the verdict.
-  void keep_in_touch();
-
-  /// Collects the texts of all ranks on rank 0; returns an empty result elsewhere. Does not wait
-  /// for lost ranks. `can_end`: this process can end regularly, with MPI; if one cannot, none does.
-  Gathered gather(std::string text, bool can_end);
+  /// Returns the texts of all ranks on rank 0, by rank; empty: of a lost one.
+  std::vector<std::string> gather(const std::string& text);
   /// Returns the code of rank 0 on all ranks. Throws base::Error{runtime_error} if rank 0 is lost.
-  base::ExitCode conclude(base::ExitCode code);
+  /// `can_end`: this process can end regularly, with MPI; if one cannot, none does.
+  base::ExitCode conclude(base::ExitCode code, bool can_end);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   /// Self-description of a rank.
   struct Rank {
     std::string cpus;  ///< usable CPUs
@@ -91,20 +68,21 @@ class Member {
     int rank;
   };
   std::vector<Claim> claim_devices(const std::vector<Rank>& ranks);
+  const std::string& node_of(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
+  std::string name_of(int rank) const;
+
   measure::Hooks phase_hooks(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
                              experiment::Window& window);
+  void end_phase();
+  /// Gives a sign of life. Throws base::Error{runtime_error} if the others continue without it.
   void sign();
-  /// Receives all pending messages.
-  void receive();
-  base::ExitCode rank_0s_code();
-  /// Records which ranks of this node are lost and which are at work.
-  void look_around();
-  /// Whether the rank is lost or has exceeded this deadline.
-  bool silent(std::size_t rank, double deadline_s) const;
+  /// Meetings::hear(), which also throws as sign() and base::Error{interrupted}.
+  void wait(const Ranks& ranks, Meeting meeting, const Poll& poll);
+  /// The next meeting of the node's ranks in a phase. Returns the words of those that came to it.
+  std::vector<std::string> meet(const Poll& poll, const std::string& word = "");
 
+  Meetings& meetings_;
   double deadline_s_;
-  World& world_;
-  std::optional<Board> board_;
   base::Placement placement_;
   std::string launch_;
   std::optional<base::Error> unplaced_;
@@ -112,15 +90,13 @@ class Member {
   bool crowded_ = false;              ///< on a host: more ranks than CPUs share these
   std::vector<base::Node> hosts_;     ///< by rank
   std::vector<std::string> nodes_;    ///< their names, by rank
-  std::vector<int> local_;            ///< ranks of this node, by slot of the board
+  Ranks local_;                       ///< of this node
+  Ranks neighbors_;                   ///< the same without this one
   std::vector<std::string> devices_;  ///< of the ranks of this node; on a host the ranks
 
-  Clock::time_point last_sent_;                    ///< last sign of life sent
-  std::vector<Clock::time_point> last_heard_;      ///< last message from each rank
-  std::vector<std::optional<std::string>> texts_;  ///< rank 0: results
-  std::vector<bool> lost_;                         ///< by rank, as far as known here
-  std::optional<std::string> verdict_;             ///< received from rank 0
-  bool none_lost_ = false;                         ///< rank 0: none was ever counted as lost
+  std::int64_t phase_ = 0;     ///< the last that has begun, from 1
+  Meeting meeting_ = 0;        ///< the last in it
+  std::int64_t start_ns_ = 0;  ///< of the last sample
 };
 
 }  // namespace overlap::fleet

@@ -1,9 +1,10 @@
 #pragma once
 
 #include "lanes/api/common.hpp"
-#include "workload/spaces.hpp"
+#include "workload/space.hpp"
 
-// Selects the stream API of the enabled device back end.
+// The stream API of the execution space: Api, such as CudaApi. Without one OVERLAP_GPU is not
+// defined.
 #if defined(KOKKOS_ENABLE_CUDA)
 #include "lanes/api/cuda.hpp"
 #elif defined(KOKKOS_ENABLE_HIP)

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <unordered_map>
 #include <utility>
 
 namespace overlap::lanes {
@@ -23,16 +24,15 @@ struct CuptiRecord {
 
 /// Records from CUPTI callbacks; global, because these callbacks have no user data.
 struct Records {
-  std::mutex mutex;
-  std::vector<CuptiRecord> list;
+  std::vector<CuptiRecord> times = {};
+  std::unordered_map<std::uint32_t, schedule::TaskId> tasks = {};  ///< by correlation id
 };
-Records& records() {
-  static Records records;
-  return records;
-}
-std::vector<CuptiRecord> take_records() {
-  const std::scoped_lock lock(records().mutex);
-  return std::exchange(records().list, {});
+std::mutex all_records_mutex;
+Records all_records;
+
+Records take_records() {
+  const std::scoped_lock lock(all_records_mutex);
+  return std::exchange(all_records, {});
 }
 
 /// The CUPTI functions in use.
@@ -44,7 +44,8 @@ struct Functions {
   decltype(&cuptiActivityGetNextRecord) next = nullptr;
   decltype(&cuptiSubscribe) subscribe = nullptr;
   decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
-  decltype(&cuptiEnableDomain) enable_domain = nullptr;
+  decltype(&cuptiActivityPushExternalCorrelationId) push = nullptr;
+  decltype(&cuptiActivityPopExternalCorrelationId) pop = nullptr;
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
   bool complete = false;  ///< all functions were found
 
@@ -62,7 +63,9 @@ struct Functions {
                find(register_callbacks, "cuptiActivityRegisterCallbacks") &&
                find(flush, "cuptiActivityFlushAll") && find(next, "cuptiActivityGetNextRecord") &&
                find(subscribe, "cuptiSubscribe") && find(unsubscribe, "cuptiUnsubscribe") &&
-               find(enable_domain, "cuptiEnableDomain") && find(timestamp, "cuptiGetTimestamp");
+               find(push, "cuptiActivityPushExternalCorrelationId") &&
+               find(pop, "cuptiActivityPopExternalCorrelationId") &&
+               find(timestamp, "cuptiGetTimestamp");
   }
 };
 const Functions& functions() {
@@ -79,12 +82,12 @@ void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size
 
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
                           std::size_t valid_bytes) {
-  const std::scoped_lock lock(records().mutex);
+  const std::scoped_lock lock(all_records_mutex);
   CUpti_Activity* record = nullptr;
   // Later versions of these structures only append fields. A time of 0 means not recorded.
   const auto add = [](const auto& activity) {
     if (activity.end == 0) return;
-    records().list.push_back({activity.correlationId, activity.start, activity.end});
+    all_records.times.push_back({activity.correlationId, activity.start, activity.end});
   };
   try {
     while (functions().next(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
@@ -92,6 +95,9 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
         add(*reinterpret_cast<const CUpti_ActivityMemcpy*>(record));
       } else if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
         add(*reinterpret_cast<const CUpti_ActivityKernel4*>(record));
+      } else if (record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) {
+        const auto& launch = *reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
+        all_records.tasks[launch.correlationId] = static_cast<schedule::TaskId>(launch.externalId);
       }
     }
   } catch (const std::bad_alloc&) {  // exceptions must not propagate into CUPTI: drop the records
@@ -99,8 +105,11 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   std::free(buffer);
 }
 
-constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
-                                        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+// Without records of calls CUPTI makes none of their correlation.
+constexpr CUpti_ActivityKind kinds[] = {
+    CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_RUNTIME,
+    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+constexpr CUpti_ExternalCorrelationKind by_task = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 
 void end_recording(void* subscriber) {
   for (const CUpti_ActivityKind kind : kinds) functions().disable(kind);
@@ -112,24 +121,13 @@ void end_recording(void* subscriber) {
 std::unique_ptr<ActivityTrace> ActivityTrace::load() {
   const Functions& f = functions();
   if (!f.complete) return nullptr;
-  // Called on entry and exit of each runtime call.
-  const auto on_call = [](void* self, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
-    auto& owner = *static_cast<ActivityTrace*>(self);
-    const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-    if (call.callbackSite != CUPTI_API_ENTER) return;
-    try {
-      const std::scoped_lock lock(owner.mutex_);
-      const auto task = owner.launching_.find(std::this_thread::get_id());
-      if (task != owner.launching_.end()) owner.tasks_[call.correlationId] = task->second;
-    } catch (const std::bad_alloc&) {  // as above
-    }
-  };
   auto trace = std::make_unique<ActivityTrace>();
+  // There can be only one subscriber: with another tool at work this fails.
+  const auto ignore = [](void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {};
   CUpti_SubscriberHandle subscriber = nullptr;
-  if (f.subscribe(&subscriber, on_call, trace.get()) != CUPTI_SUCCESS) return nullptr;
+  if (f.subscribe(&subscriber, ignore, nullptr) != CUPTI_SUCCESS) return nullptr;
   trace->recording_ = {subscriber, end_recording};
   if (f.register_callbacks(request_buffer, take_buffer) != CUPTI_SUCCESS ||
-      f.enable_domain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API) != CUPTI_SUCCESS ||
       std::any_of(std::begin(kinds), std::end(kinds),
                   [&](CUpti_ActivityKind kind) { return f.enable(kind) != CUPTI_SUCCESS; })) {
     return nullptr;
@@ -139,20 +137,16 @@ std::unique_ptr<ActivityTrace> ActivityTrace::load() {
 
 Clock::time_point ActivityTrace::start() {
   take_records();
-  tasks_.clear();
   const auto now = Clock::now();
   functions().timestamp(&start_ns_);
   return now;
 }
 
-void ActivityTrace::begin(schedule::TaskId task) {
-  const std::scoped_lock lock(mutex_);
-  launching_[std::this_thread::get_id()] = task;
-}
+void ActivityTrace::begin(schedule::TaskId task) { functions().push(by_task, task); }
 
 void ActivityTrace::end() {
-  const std::scoped_lock lock(mutex_);
-  launching_.erase(std::this_thread::get_id());
+  std::uint64_t task = 0;
+  functions().pop(by_task, &task);
 }
 
 std::vector<bool> ActivityTrace::stop(std::vector<timeline::Span>& spans) {
@@ -161,9 +155,10 @@ std::vector<bool> ActivityTrace::stop(std::vector<timeline::Span>& spans) {
   const auto seconds = [&](std::uint64_t ns) {
     return std::max(0.0, (static_cast<double>(ns) - static_cast<double>(start_ns_)) * 1e-9);
   };
-  for (const CuptiRecord& record : take_records()) {
-    const auto found = tasks_.find(record.correlation);
-    if (found == tasks_.end()) continue;  // not launched by a task
+  const Records taken = take_records();
+  for (const CuptiRecord& record : taken.times) {
+    const auto found = taken.tasks.find(record.correlation);
+    if (found == taken.tasks.end()) continue;  // not launched by a task
     const schedule::TaskId task = found->second;
     const double start_s = seconds(record.start_ns);
     const double stop_s = seconds(record.stop_ns);

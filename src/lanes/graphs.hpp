@@ -34,8 +34,6 @@ class Graphs {
   /// Everything that a graph depends on: the cache key.
   struct Content {
     std::vector<schedule::Task> tasks;
-    std::vector<schedule::Use> uses;
-    std::vector<schedule::Cut> cuts;
     const workload::Byte* data;  ///< of the first array on the device; null: there is none
     std::int64_t repeats;
     bool operator==(const Content&) const = default;
@@ -50,7 +48,7 @@ class Graphs {
   template <class Issue>
   const Graph& graph(const schedule::Schedule& schedule, const workload::Workload& workload,
                      const std::vector<typename Api::Stream>& streams, const Issue& issue) {
-    Content content{schedule.tasks, schedule.uses, schedule.cuts,
+    Content content{schedule.tasks,
                     workload.device.empty() ? nullptr : workload.device.front().data(),
                     workload.repeats};
     const auto cached = std::ranges::find(graphs_, content, &Graph::content);

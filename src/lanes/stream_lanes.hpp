@@ -34,13 +34,12 @@ class StreamLanes final : public Lanes {
     while (done_.size() < streams_.size()) done_.push_back(Api::make_event(Api::untimed));
   }
 
-  workload::InstanceRef instance(int lane) const override {
+  const workload::Space& instance(int lane) const override {
     return instances_[static_cast<std::size_t>(lane)];
   }
 
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
-    schedule_ = &schedule;
-    workload_ = &workload;
+    Lanes::bind(schedule, workload);
     bind_events();
     polls_ = 0;
     if (disturber_) {
@@ -61,7 +60,7 @@ class StreamLanes final : public Lanes {
   void attach_thread() override { Api::set_device(device_); }
 
   std::string trace(bool on) override { return trace_.turn(on); }
-  Clock::time_point mark() override { return trace_.mark(streams_.front()); }
+  Clock::time_point mark() override { return trace_.mark(instances_.front()); }
   void collect(std::vector<timeline::Span>& spans) override { trace_.collect(spans); }
 
   bool launch() override {
@@ -85,9 +84,9 @@ class StreamLanes final : public Lanes {
     try {
       const auto stream = streams_[lane];
       for (const schedule::TaskId other : task.after) Api::wait(stream, *task_events_[other], 0);
-      trace_.begin(id, stream);
-      perform(instances_[lane], *workload_, *schedule_, task);
-      trace_.end(id, stream);
+      trace_.begin(id, instances_[lane]);
+      perform(id);
+      trace_.end(id, instances_[lane]);
       if (task_events_[id] != nullptr) Api::record(*task_events_[id], stream);
     } catch (const std::exception& error) {
       throw lane_error(*schedule_, id, base::error_of(error).what());
@@ -170,7 +169,7 @@ class StreamLanes final : public Lanes {
   // Instances must be destroyed before their streams.
   std::vector<typename Api::OwnedStream> owned_streams_;
   std::vector<typename Api::Stream> streams_;  ///< per lane
-  std::vector<typename Api::Space> instances_;
+  std::vector<workload::Space> instances_;
   std::deque<typename Api::Event> events_;
   std::vector<const typename Api::Event*>
       task_events_;  ///< per task; null: no other lane waits for it
@@ -185,8 +184,6 @@ class StreamLanes final : public Lanes {
   Graphs<Api> graphs_;
   const typename Graphs<Api>::Graph* graph_ = nullptr;  ///< of the bound schedule
   StreamTrace<Api> trace_;
-  const schedule::Schedule* schedule_ = nullptr;
-  const workload::Workload* workload_ = nullptr;
 };
 
 }  // namespace overlap::lanes

@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "lanes/lanes.hpp"
@@ -36,9 +32,6 @@ class ActivityTrace {
 
  private:
   [[maybe_unused]] std::uint64_t start_ns_ = 0;  // unused without activity records
-  std::mutex mutex_;
-  std::map<std::thread::id, schedule::TaskId> launching_;      ///< by thread
-  std::unordered_map<std::uint32_t, schedule::TaskId> tasks_;  ///< by correlation id
   std::unique_ptr<void, void (*)(void*)> recording_{nullptr, nullptr};
 };
 
@@ -67,21 +60,21 @@ class StreamTrace {
     }
   }
 
-  /// Sets the origin of times; `first` is the stream of the first lane.
-  Clock::time_point mark(typename Api::Stream first) {
+  /// Sets the origin of times; `first` is the instance of the first lane.
+  Clock::time_point mark(const workload::Space& first) {
     if (activities_) return activities_->start();
-    Api::record(events_.back(), first);
+    Api::record(events_.back(), Api::stream_of(first));
     return Clock::now();
   }
 
   /// Surround the issue of a task.
-  void begin(schedule::TaskId id, typename Api::Stream lane) {
-    if (!events_.empty()) Api::record(events_[2 * id], lane);
+  void begin(schedule::TaskId id, const workload::Space& lane) {
+    if (!events_.empty()) Api::record(events_[2 * id], Api::stream_of(lane));
     if (activities_) activities_->begin(id);
   }
-  void end(schedule::TaskId id, typename Api::Stream lane) {
+  void end(schedule::TaskId id, const workload::Space& lane) {
     if (activities_) activities_->end();
-    if (!events_.empty()) Api::record(events_[2 * id + 1], lane);
+    if (!events_.empty()) Api::record(events_[2 * id + 1], Api::stream_of(lane));
   }
 
   /// See Lanes::collect().

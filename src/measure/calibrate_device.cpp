@@ -131,7 +131,7 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
     device.copy_connections = std::min(4, device.connections);  // as on H100s and H200s
     device.copy_engines = engines_of(info, 1).copy_engines;
   } else {
-    const int threads = workload::concurrency(workload::default_space);
+    const int threads = workload::Space().concurrency();
     device.name = "host";
     device.queues = model::Queues::worker;
     device.lanes_divide = threads > 1;
@@ -183,12 +183,12 @@ deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind, deck::Element
   return deck;
 }
 
-workload::Workload resident_workload(const deck::Deck& deck, workload::SpaceId space) {
+workload::Workload resident_workload(const deck::Deck& deck) {
   const schedule::Costs costs = schedule::costs(deck.workload, 1);
   const auto layout = schedule::layout(deck, costs, std::nullopt);
   try {
     auto workload =
-        workload::make(space, deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
+        workload::make(deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
     workload.generate(0);
     return workload;
   } catch (const base::Error& error) {  // these arrays are not those of the user's deck

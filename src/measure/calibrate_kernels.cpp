@@ -74,27 +74,6 @@ void calibrate_products_of(deck::ElementType type, Executor& executor, const Cal
 
 }  // namespace
 
-double host_flops_per_s(const workload::Workload& workload, schedule::Product tile) {
-  constexpr double enough_s = 30e-3;
-  const std::int64_t all_columns = tile.n;
-  const auto flops = [&](std::int64_t columns) {
-    return 2 * static_cast<double>(tile.m * columns) * static_cast<double>(tile.k);
-  };
-  // A call reads all of A, however few the columns: the difference of two calls does not.
-  double fewer_s = 0;
-  for (std::int64_t fewer = 0; fewer < all_columns; fewer = tile.n) {
-    tile.n = std::min<std::int64_t>(std::max<std::int64_t>(8, 2 * fewer), all_columns);
-    const auto start = lanes::Clock::now();
-    workload.compute_on_host({.product = tile});
-    const double time_s = lanes::seconds_since(start);
-    if (fewer > 0 && time_s - fewer_s >= enough_s) {
-      return flops(tile.n - fewer) / (time_s - fewer_s);
-    }
-    fewer_s = time_s;
-  }
-  return flops(all_columns) / fewer_s;
-}
-
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
   using enum deck::ElementType;
   Executor executor(calibration_lanes());

@@ -20,10 +20,6 @@ void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);
 /// flushed from the processor's caches first, as before runs.
 model::Curve pageable_curve(const Meter& meter, Stage stage, const model::Device& device = {});
 
-/// Rate of the host for tiles of a product, flop/s; measured on part of the columns of one tile,
-/// for about 30 ms.
-double host_flops_per_s(const workload::Workload& workload, schedule::Product tile);
-
 /// Lanes for a calibration: 16 on a GPU, at least one per core on a host.
 int calibration_lanes();
 
@@ -33,7 +29,6 @@ deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind = deck::Worklo
 
 /// The workload of a deck with device arrays for all data. Inputs are generated on the host;
 /// nothing is copied.
-workload::Workload resident_workload(const deck::Deck& deck,
-                                     workload::SpaceId space = workload::default_space);
+workload::Workload resident_workload(const deck::Deck& deck);
 
 }  // namespace overlap::measure

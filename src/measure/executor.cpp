@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "lanes/range.hpp"
-#include "measure/host_worker.hpp"
 #include "measure/issue_threads.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
@@ -27,7 +26,6 @@ struct alignas(128) Issued {
 /// One run of a schedule, on one or several threads.
 struct IssuedRun {
   lanes::Lanes& lanes;
-  HostWorker* host_worker;
   const schedule::Schedule& schedule;
   const workload::Workload& workload;
   const std::function<lanes::Clock::time_point()>& begin;  ///< called when all threads are ready
@@ -130,14 +128,11 @@ struct IssuedRun {
                              task.chunk);
     if (task.stage == schedule::Stage::host) wait_for_lanes(task);
     const bool timed =  // workers time their tasks themselves, too, and know better
-        spans != nullptr && (schedule::on_host(task.stage) || workload::on_host(workload.space));
+        spans != nullptr && (schedule::on_host(task.stage) || workload::is_host);
     if (timed) (*spans)[id].start_s = since_start();
     switch (task.stage) {
       case schedule::Stage::host:
         work(task);
-        break;
-      case schedule::Stage::fence:
-        wait_for_lanes(task);
         break;
       case schedule::Stage::query:
         lanes.query(task.lane);
@@ -170,20 +165,14 @@ struct IssuedRun {
     for (const schedule::TaskId other : task.after) lanes.wait(schedule.tasks[other].lane);
   }
 
-  /// Computes a tile of a product, or the host work of a chunk, or, in a custom workload, keeps the
-  /// issuing thread busy.
+  /// Computes a tile of a product, or keeps the issuing thread busy.
   void work(const schedule::Task& task) {
     if (const auto tile = schedule::product(schedule, task)) {
       return workload.compute_on_host({.product = tile});
     }
     const double begin_s = since_start();
-    if (host_worker != nullptr) {
-      const std::int64_t pieces = host_worker->pieces() / schedule.chunks;
-      host_worker->run(task.chunk * pieces, (task.chunk + 1) * pieces);
-    } else {
-      const auto steps = static_cast<std::int64_t>(task.duration_s * workload.host_steps_per_s);
-      [[maybe_unused]] const volatile std::uint32_t end = workload::chain(steps);
-    }
+    const auto steps = static_cast<std::int64_t>(task.duration_s * workload.host_steps_per_s);
+    [[maybe_unused]] const volatile std::uint32_t end = workload::chain(steps);
     elapsed.host_work_s += since_start() - begin_s;
   }
 };
@@ -223,14 +212,13 @@ Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Wo
   try {
     lanes_->bind(schedule, workload);
     const int threads = warm_ ? schedule.threads : 1;
-    const bool on_host = workload::on_host(workload.space);
-    std::vector<timeline::Span> host_spans(on_host ? schedule.tasks.size() : 0);
-    if (on_host && spans == nullptr) spans = &host_spans;
+    std::vector<timeline::Span> host_spans(workload::is_host ? schedule.tasks.size() : 0);
+    if (workload::is_host && spans == nullptr) spans = &host_spans;
     Elapsed elapsed =
-        IssuedRun{*lanes_, host_worker_, schedule, workload, begin, spans, lane_s, threads}.run(
-            *threads_);
+        IssuedRun{*lanes_, schedule, workload, begin, spans, lane_s, threads}.run(*threads_);
     if (spans != nullptr) lanes_->collect(*spans);
-    if (on_host) {  // only now do all workers sleep, before which their last CPU time is unknown
+    if (workload::is_host) {  // only now do all workers sleep, before which their last CPU time is
+                              // unknown
       elapsed.cpu_s = static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC;
       elapsed.wanted_s = timeline::wanted_s(schedule, *spans, cores_);
     }
@@ -250,16 +238,15 @@ Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Worklo
   const auto begin = [&] {
     if (before_start) before_start();
     cpu_start_ = std::clock();
-    return workload::on_host(workload.space) ? lanes_->mark() : lanes::Clock::now();
+    return workload::is_host ? lanes_->mark() : lanes::Clock::now();
   };
   return guarded(schedule, workload, begin, nullptr, lane_s);
 }
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
                                         const workload::Workload& workload, int copy_engines) {
-  const timeline::Engines engines = {
-      .workers = workload::on_host(workload.space) ? schedule.lanes : 0,
-      .copy_engines = copy_engines};
+  const timeline::Engines engines = {.workers = workload::is_host ? schedule.lanes : 0,
+                                     .copy_engines = copy_engines};
   timeline::Timeline traced;
   traced.engines = engines.names();
   traced.spans.resize(schedule.tasks.size());

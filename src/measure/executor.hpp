@@ -9,7 +9,6 @@
 
 namespace overlap::measure {
 
-class HostWorker;
 class IssueThreads;
 
 /// Wall-clock times since the start of the first issue, seconds.
@@ -27,16 +26,10 @@ struct Elapsed {
 class Executor {
  public:
   /// On the lanes of the back end.
-  explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {},
-                    workload::SpaceId space = workload::default_space)
-      : Executor(lanes::make_lanes(space, lanes, options, memory), lanes, options.threads) {}
+  explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {})
+      : Executor(lanes::make_lanes(lanes, options, memory), lanes, options.threads) {}
   /// On these lanes, `count` in number, with this many threads that can issue.
   Executor(std::unique_ptr<lanes::Lanes> lanes, int count, int threads = 1);
-
-  /// Sets the executor of the deck's `host_work`; null: none. Must outlive the runs. Host tasks of
-  /// products and task lists do not use it.
-  void set_host_worker(HostWorker* worker) { host_worker_ = worker; }
-  HostWorker* host_worker() const { return host_worker_; }
 
   /// Issues the schedule and waits for its lanes, without a device-wide fence unless issue.sync
   /// asks for one. The first run of several threads is issued by the caller alone: Kokkos prepares
@@ -69,7 +62,6 @@ class Executor {
   double cores_;  ///< that this process may use
   std::clock_t cpu_start_ = 0;
   bool warm_ = false;  ///< one thread has issued the kernels
-  HostWorker* host_worker_ = nullptr;
 };
 
 }  // namespace overlap::measure

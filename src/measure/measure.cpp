@@ -16,14 +16,8 @@
 namespace overlap::measure {
 namespace {
 
-/// Result of a scored run.
-struct Sample {
-  double at_s = 0;  ///< start since the first scored run
-  Elapsed elapsed;
-};
-
 /// Adds a sample to its run; in a soak thinned, so that memory stays bounded.
-void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure& options) {
+void add_sample(experiment::Run& run, const Elapsed& elapsed, const deck::Measure& options) {
   const std::int64_t number = run.repetitions++;
   const auto add = [&](std::vector<double>& list, double value) {
     if (options.duration_s) {
@@ -32,27 +26,18 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
       list.push_back(value);
     }
   };
-  add(run.samples_s, sample.elapsed.complete_s);
-  add(run.issue_s, sample.elapsed.issued_s);
-  if (run.host_work) add(run.host_work_samples.samples_s, sample.elapsed.host_work_s);
-  if (options.duration_s) {
-    experiment::add(run.soak_samples, *options.duration_s, sample.at_s, sample.elapsed.complete_s);
-  }
-  run.polls += sample.elapsed.polls;
-  run.cpu_s += sample.elapsed.cpu_s;
-  run.wanted_s += sample.elapsed.wanted_s;
+  add(run.samples_s, elapsed.complete_s);
+  add(run.issue_s, elapsed.issued_s);
+  if (run.host_work) add(run.host_work_samples.samples_s, elapsed.host_work_s);
+  run.polls += elapsed.polls;
+  run.cpu_s += elapsed.cpu_s;
+  run.wanted_s += elapsed.wanted_s;
 }
 
-void verify(experiment::Run& run, const Executor& executor, const workload::Workload& workload,
-            std::uint32_t repetition, experiment::Samples& samples) {
+void verify(experiment::Run& run, const workload::Workload& workload, std::uint32_t repetition,
+            experiment::Samples& samples) {
   const auto start = lanes::Clock::now();
   const workload::Verification result = workload.verify(repetition, workload.repeats);
-  std::optional<experiment::WrongData> wrong_work;
-  if (run.host_work) wrong_work = executor.host_worker()->verify();
-  if (wrong_work) {  // all runs do the same pieces, whatever their number of chunks
-    wrong_work->chunk = static_cast<int>(std::int64_t{wrong_work->chunk} * run.schedule.chunks /
-                                         executor.host_worker()->pieces());
-  }
   samples.verification_s += lanes::seconds_since(start);
   ++samples.verified_runs;
   run.verified = true;
@@ -62,7 +47,6 @@ void verify(experiment::Run& run, const Executor& executor, const workload::Work
     const std::int64_t unit = run.wrong->index / workload.unit_elements;
     if (run.wrong->chunk < 0) run.wrong->chunk = schedule::chunk_of(run.schedule, unit);
   }
-  if (!run.wrong) run.wrong = wrong_work;
 }
 
 /// Progress of the loop: by time in a soak, otherwise by runs.
@@ -182,10 +166,6 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   const deck::Deck& deck = plan.deck;
   const workload::Workload& workload = bench.workload;
   Executor& executor = bench.executor.emplace(plan.lanes, deck.issue, deck.memory);
-  if (deck.host_work) {
-    executor.set_host_worker(
-        &bench.host_worker.emplace(plan.host_work_pieces, deck.host_work->per_chunk_s));
-  }
   std::vector<experiment::Run> runs;
   for (const experiment::Case& planned : plan.cases) runs.push_back({planned});
   std::vector<deck::Criterion> criteria = deck.acceptance;
@@ -255,7 +235,7 @@ std::optional<experiment::Variable> max_connections() {
   return set;
 }
 
-void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
+void reset(const workload::Space& instance, const workload::Workload& workload,
            std::uint32_t repetition) {
   workload.generate(repetition);
   const bool managed =
@@ -287,7 +267,7 @@ void page_lock(workload::Workload& workload, bool mapped) {
 }
 
 void require_host_kind(const schedule::Schedule& schedule, const workload::Workload& workload) {
-  if (workload::on_host(workload.space)) return;  // page locking has no effect on a host
+  if (workload::is_host) return;  // page locking has no effect on a host
   const bool pinned = deck::page_locked(schedule.host_memory);
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
     if (page_locked(workload.host[i].data()).value_or(pinned) == pinned) continue;
@@ -302,10 +282,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
                                const workload::Workload& workload, const deck::Measure& options,
                                const Hooks& hooks, const std::vector<deck::Criterion>& criteria,
                                const Monitor& monitor, const AfterRound& after_round) {
-  for (experiment::Run& run : runs) {
-    require_host_kind(run.schedule, workload);
-    if (run.host_work) run.host_work_samples.threads = executor.host_worker()->threads();
-  }
+  for (const experiment::Run& run : runs) require_host_kind(run.schedule, workload);
   workload.generate(0);
   wake(executor, runs.front().schedule, workload);
   HealthWatch watch(monitor, options.duration_s);
@@ -317,44 +294,40 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Run>&
     progress.show(experiment::name(run));
     base::check_interrupt();
     const auto repetition = static_cast<std::uint32_t>(++progress.done);
-    if (verified) {
-      reset(executor.lanes().instance(0), workload, repetition);
-      if (run.host_work) executor.host_worker()->begin(repetition);
-    }
+    if (verified) reset(executor.lanes().instance(0), workload, repetition);
     const bool scored = round >= options.warmup;
-    Sample sample{.at_s = progress.elapsed_s(), .elapsed = {}};
+    Elapsed elapsed;
     {
       const lanes::Range range(deck::to_string(run.order).data(), round);
-      sample.elapsed = executor.run(run.schedule, workload, [&] {
+      elapsed = executor.run(run.schedule, workload, [&] {
         if (hooks.before_sample) hooks.before_sample();
         if (scored) watch.begin();
       });
-      if (scored) watch.end(sample.elapsed.complete_s);
+      if (scored) watch.end(elapsed.complete_s);
     }
     hooks.after(scored);
     run.graph = executor.lanes().graph_costs();
-    if (verified) verify(run, executor, workload, repetition, samples);
-    return sample;
+    if (verified) verify(run, workload, repetition, samples);
+    return elapsed;
   };
   try {
     for (int round = 0; round < options.warmup; ++round) {
       for (experiment::Run& run : runs) run_once(run, round, false);
     }
     progress.start = lanes::Clock::now();
-    std::vector<Sample> round_samples(runs.size());
+    std::vector<Elapsed> elapsed(runs.size());
     std::array<std::vector<double>, 2> rounds_s;  // not verified, verified
     for (int round = 1; !samples.stopped; ++round) {
       const bool verified = options.verify == deck::Verify::every || round == 1 ||
                             stopping.may_end(round, progress.elapsed_s());
       const double begin_s = progress.elapsed_s();
       for (std::size_t i = 0; i < runs.size(); ++i) {
-        round_samples[i] = run_once(runs[i], options.warmup + round - 1, verified);
+        elapsed[i] = run_once(runs[i], options.warmup + round - 1, verified);
       }
       progress.paused_s +=
           experiment::excess_s(rounds_s[verified], progress.elapsed_s() - begin_s, round - 1);
       for (std::size_t i = 0; i < runs.size(); ++i) {
-        round_samples[i].at_s = std::min(round_samples[i].at_s, progress.elapsed_s());
-        add_sample(runs[i], round_samples[i], options);
+        add_sample(runs[i], elapsed[i], options);
       }
       if (after_round) {
         after_round(samples.device, stopping.may_end(round, progress.elapsed_s()));

@@ -46,7 +46,7 @@ struct Hooks {
 /// because the first transfer of new data is slower: up to 4 times for 16 MiB on an H200 if the
 /// data are in the caches of the processor, from which generate() flushes them. Managed arrays only
 /// get new data, whose pages are then on the host.
-void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
+void reset(const workload::Space& instance, const workload::Workload& workload,
            std::uint32_t repetition);
 
 /// Page-locks the host arrays for the lifetime of the workload; `mapped`: kernels will work on
@@ -168,9 +168,8 @@ class LinkMeter {
 /// back end has no such variable.
 std::optional<experiment::Variable> max_connections();
 
-/// Engines that execute tasks on `lanes` lanes of the space.
-timeline::Engines engines_of(const base::DeviceInfo& device, int lanes,
-                             workload::SpaceId space = workload::default_space);
+/// Engines that execute tasks on `lanes` lanes.
+timeline::Engines engines_of(const base::DeviceInfo& device, int lanes);
 
 /// Shifts the tasks on the device to the host's clock, which the vendor's records can miss by some
 /// microseconds: none of them stops after the host has seen the end of the run.
@@ -192,8 +191,10 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
 /// Marginal seconds per step, from `time(steps)`.
 double seconds_per_step(const std::function<double(std::int64_t steps)>& time);
 
-/// Measures steps per second: `workload.repeats` for kernels that fill the device,
-/// `workload.host_steps_per_s` for the issuing thread.
+/// Measures the steps per second of the issuing thread, which its host work is made of.
+void calibrate_host_steps(workload::Workload& workload);
+
+/// The same, and `workload.repeats` for kernels that fill the device.
 void calibrate_steps(Executor& executor, workload::Workload& workload);
 
 }  // namespace overlap::measure

@@ -8,7 +8,6 @@ namespace overlap::measure {
 
 HandSchedule::HandSchedule(const workload::Workload& workload) : workload_(workload) {
   schedule_.arrays = workload.arrays;
-  schedule_.cuts.resize(1);
   schedule_.lanes = 0;
 }
 
@@ -16,33 +15,34 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
   const auto id = static_cast<TaskId>(schedule_.tasks.size());
   const auto chunk = static_cast<int>(id);
   schedule::Task task{.stage = stage, .chunk = chunk, .lane = lane, .after = std::move(after)};
-  task.uses.begin = static_cast<std::uint32_t>(schedule_.uses.size());
+  const auto next_begin = [units](std::int64_t end, std::int64_t available) {
+    return end + units <= available ? end : 0;
+  };
+  const std::int64_t begin = next_begin(next_, host_units());
+  next_ = begin + units;
+  const std::int64_t slot = next_begin(next_slot_, device_units(workload_.device[0].size()));
+  next_slot_ = slot + units;
   const bool kernel = stage == Stage::kernel;
   for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
     const schedule::Array& array = schedule_.arrays[i];
     const bool copied = stage == Stage::h2d ? array.to_device : array.to_host;
-    if (kernel ? array.op != 0 : task.uses.count > 0 || !copied) continue;
-    schedule_.uses.push_back({.array = static_cast<int>(i), .piece = chunk, .slot = chunk});
-    ++task.uses.count;
+    if (kernel ? array.op != 0 : !task.operands.empty() || !copied) continue;
+    task.operands.push_back({.array = static_cast<int>(i),
+                             .piece = chunk,
+                             .slot = chunk,
+                             .begin = begin,
+                             .device_begin = slot,
+                             .host = schedule::units_of(array, begin, units)});
     const int times = kernel ? int{array.to_device} + int{array.to_host} : 1;
     task.bytes += array.unit_bytes * static_cast<std::size_t>(units * times);
   }
-  auto& [pieces, slots, capacity] = schedule_.cuts[0];
-  const auto next_begin = [units](std::int64_t end, std::int64_t available) {
-    return end + units <= available ? end : 0;
-  };
-  const std::int64_t last_slot = slots.empty() ? 0 : slots.back() + pieces.back().size();
-  const std::int64_t begin = next_begin(next_, host_units());
-  next_ = begin + units;
-  pieces.push_back({.begin = begin, .end = next_});
-  slots.push_back(next_begin(last_slot, device_units(workload_.device[0].size())));
   schedule_.lanes = std::max(schedule_.lanes, lane + 1);
   schedule_.tasks.push_back(std::move(task));
   return id;
 }
 
 void HandSchedule::cover(Stage stage, int lane) {
-  const std::size_t bytes = workload::on_host(workload_.space) ? 2 << 20 : 16 << 20;
+  const std::size_t bytes = workload::is_host ? 2 << 20 : 16 << 20;
   add(stage, std::max<std::int64_t>(1, device_units(bytes)), lane);
   next_ = std::min(next_, host_units() / 2);
 }

@@ -53,7 +53,7 @@ double median(const Samples& samples, Value value = {}) {
 inline void wake(Executor& executor, const schedule::Schedule& schedule,
                  const workload::Workload& workload) {
   constexpr double wake_s = 0.1;
-  if (workload::on_host(workload.space)) return;
+  if (workload::is_host) return;
   for (double busy_s = 0; busy_s < wake_s;) {
     base::check_interrupt();
     busy_s += executor.run(schedule, workload).complete_s;
@@ -83,7 +83,8 @@ class HandSchedule {
 
   const workload::Workload& workload_;
   schedule::Schedule schedule_;
-  std::int64_t next_ = 0;  ///< first unit of the next task
+  std::int64_t next_ = 0;       ///< first unit of the next task
+  std::int64_t next_slot_ = 0;  ///< the same on the device
 };
 
 /// Tasks of a schedule without their dependencies, one lane per row, issued in turn, so that the

@@ -20,7 +20,7 @@
 #include "base/parallel.hpp"
 #include "base/proc.hpp"
 #include "base/units.hpp"
-#include "workload/spaces.hpp"
+#include "workload/space.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -62,7 +62,7 @@ void require_device_number(std::string_view name, std::string_view text) {
 
 /// OpenMP would bind the thread that starts the lanes, and so all of them, to one core.
 void require_unbound() {
-  if (std::string_view(Kokkos::DefaultHostExecutionSpace::name()) != "OpenMP") return;
+  if (!workload::is_open_mp<Kokkos::DefaultHostExecutionSpace>) return;
   const char* const bind = std::getenv("OMP_PROC_BIND");
   if (bind != nullptr && strcasecmp(bind, "false") == 0) return;
   for (const char* const name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"}) {
@@ -146,7 +146,7 @@ base::BuildInfo build_info() {
   return info;
 }
 
-bool on_gpu() { return !workload::on_host(workload::default_space); }
+bool on_gpu() { return !workload::is_host; }
 
 void require_host_memory(std::int64_t bytes, int ranks) {
   const auto available = base::available_memory();

@@ -21,7 +21,7 @@ std::string vendor::uuid_text(std::span<const char, 16> bytes) {
 
 namespace {
 
-using Api = lanes::ApiOf<Kokkos::DefaultExecutionSpace>::type;
+using lanes::Api;
 
 bool succeeded(OVERLAP_GPU(Error_t) code) { return code == OVERLAP_GPU(Success); }
 

@@ -11,7 +11,7 @@
 /// chosen_index() requires Kokkos to be initialized.
 namespace overlap::measure::vendor {
 
-using Properties = lanes::ApiOf<Kokkos::DefaultExecutionSpace>::type::Properties;
+using Properties = lanes::Api::Properties;
 
 /// Empty: the device has none.
 std::string uuid_of(const Properties& properties);

@@ -1,6 +1,6 @@
 #include "base/error.hpp"
 #include "measure/platform.hpp"
-#include "workload/spaces.hpp"
+#include "workload/space.hpp"
 
 /// Host back ends, and GPUs without a vendor file.
 namespace overlap::measure {
@@ -15,7 +15,7 @@ std::vector<base::DeviceInfo> devices() { return {chosen_device()}; }
 void require_device() {}
 
 base::DeviceInfo chosen_device() {
-  if (on_gpu()) return {.name = workload::name(workload::default_space)};
+  if (on_gpu()) return {.name = workload::Space::name()};
   return base::device_of(host_info());
 }
 

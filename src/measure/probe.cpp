@@ -49,7 +49,6 @@ void require_machine(const deck::Require& require, const Session& session, const
   if (require == deck::Require()) return;
   if (!on_gpu()) {
     throw workload::no_gpu(
-        workload::default_space,
         fmt::format("{} needs a GPU", fmt::join(experiment::required(require), ", ")));
   }
   hooks.show("checking what the deck requires");
@@ -83,12 +82,12 @@ struct Probe {
                        base::counted(cores(), "core")));
     }
     if (deck.workload.kind == deck::WorkloadKind::custom) find_steps();
+    if (deck.host_work) calibrate_host_steps(workload);
     if (deck.workload.intensity.balance > 0) find_balance();
-    if (draft.costs.tiling && deck.issue.has(deck::Order::four_way)) find_host_share();
     return std::move(facts);
   }
 
-  static int cores() { return lanes::max_concurrent_lanes(workload::default_space); }
+  static int cores() { return lanes::max_concurrent_lanes(); }
   void note(const std::string& name, const std::string& text) {
     facts.notes.emplace_back(name, text);
   }
@@ -124,7 +123,7 @@ struct Probe {
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     hooks.call([] {});  // memory that one rank has taken must not count against the others
     if (on_gpu()) note("wake-up", "the device is busy for 0.1 s before the warm-up");
-    workload = workload::make(workload::default_space, deck, draft.costs, arrays, facts.repeats);
+    workload = workload::make(deck, draft.costs, arrays, facts.repeats);
     if (!workload.kernel.empty()) note("kernel", workload.kernel);
     if (!workload.blas.empty()) note("BLAS", workload.blas);
     bench.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
@@ -147,25 +146,6 @@ struct Probe {
                               deck.workload.intensity.balance, with_progress({}, hooks).step);
     facts.repeats = workload.repeats;
     draft = experiment::draft(deck, facts);
-  }
-
-  /// Measures the host rate for tiles of a product.
-  void find_host_share() {
-    double flops_per_s = 0;
-    if (deck.workload.host_share) {
-      workload.generate(0);
-      schedule::Costs costs = draft.costs;
-      costs.host_tiles = static_cast<int>(costs.units);
-      const auto tiled =
-          schedule::build(costs, draft.layout, deck::Order::four_way, deck.issue.lanes);
-      const auto size = [&](const schedule::Task& task) {
-        const schedule::Product tile = *schedule::product(tiled, task);
-        return tile.m * tile.n;
-      };
-      const schedule::Task& largest = std::ranges::max(tiled.tasks, {}, size);  // none at an edge
-      flops_per_s = host_flops_per_s(workload, *schedule::product(tiled, largest));
-    }
-    share_with_host(facts, deck, flops_per_s, nullptr);
   }
 };
 
@@ -194,11 +174,11 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
 experiment::Facts probe(const deck::Deck& deck, Session& session, Bench& bench,
                         const Hooks& hooks) {
   return session.use([&] {
-    lanes::require_not_lost(workload::default_space, "probe");  // or freeing would abort
+    lanes::wait_for(workload::Space(), "probe");  // or freeing would abort
     bench = Bench();
     require_machine(deck.require, session, hooks);
     workload::require_available(deck);
-    lanes::require_options(workload::default_space, deck);
+    lanes::require_options(deck);
     return Probe{deck, session, bench, hooks}.run();
   });
 }

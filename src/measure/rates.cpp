@@ -48,30 +48,29 @@ Marginal stage_marginal(const schedule::Schedule& schedule, Stages stages) {
 /// directions would find the data of the other in the processor's caches. (On a host whose memory
 /// is busy, an H200 took 5.4 ms for 256 MiB both ways; by halves, or in chunks, 6.2 ms.)
 schedule::Schedule copies_of(schedule::Schedule schedule) {
-  const bool whole = std::ranges::all_of(schedule.cuts, [](const schedule::Cut& cut) {
-    return cut.pieces.size() == 1 && cut.pieces.front().size() > 1;
-  });
   std::vector<schedule::Task> copies;
   for (const schedule::Task& task : schedule.tasks) {
     if (!schedule::is_copy(task.stage)) continue;
-    for (int half = 0; half < (whole ? 2 : 1); ++half) {
-      schedule::Task& copy = copies.emplace_back(task);
-      if (!whole) continue;
-      schedule::Use use = schedule::uses(schedule, task).front();
-      use.piece = use.slot = half;
-      copy.uses = {static_cast<std::uint32_t>(schedule.uses.size()), 1};
-      schedule.uses.push_back(use);
-    }
+    const schedule::Operand& all = task.operands.front();
+    copies.push_back(task);
+    if (schedule.chunks > 1 || all.size() < 2) continue;
+    const schedule::Array& array = *schedule::copied_array(schedule, task);
+    const std::int64_t half = all.size() / 2;
+    schedule::Operand first = all, second = all;
+    second.piece = second.slot = 1;
+    second.begin += half;
+    second.device_begin += half;
+    first.host = schedule::units_of(array, first.begin, half);
+    second.host = schedule::units_of(array, second.begin, all.size() - half);
+    copies.push_back(task);
+    const auto set = [](schedule::Task& copy, const schedule::Operand& part) {
+      copy.operands = {part};
+      copy.bytes = part.host.bytes();
+    };
+    set(copies.end()[-2], first);
+    set(copies.end()[-1], second);
   }
   schedule.tasks = std::move(copies);
-  for (schedule::Cut& cut : schedule.cuts) {
-    if (!whole) break;
-    const schedule::Piece all = cut.pieces.front();
-    schedule::Piece first = all, second = all;
-    first.end = second.begin = all.begin + all.size() / 2;
-    cut.pieces = {first, second};
-    cut.slots = {cut.slots.front(), cut.slots.front() + first.size()};
-  }
   return schedule;
 }
 
@@ -93,7 +92,7 @@ RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
   add(&Rates::h2d_s, {{Stage::h2d, 1}});
   add(&Rates::kernel_s, {{Stage::kernel, 1}});
   add(&Rates::d2h_s, {{Stage::d2h, 1}});
-  if (workload::on_host(workload.space)) return;
+  if (workload::is_host) return;
   // A kernel that fills the device starts as the last blocks of its predecessor leave room.
   const bool by_size = std::ranges::none_of(schedule_.tasks, [](const schedule::Task& task) {
     return schedule::is_kernel(task.stage) && task.duration_s > 0;
@@ -115,7 +114,7 @@ model::Rates RateMeter::sample(std::span<const model::Rate> which) {
     row.tasks.add_sample(executor_, workload_);
     rates.*row.rate = std::fmin(rates.*row.rate, row.tasks.last_s() / row.times);
   }
-  if (workload::on_host(workload_.space) || !all(which)) return rates;
+  if (workload::is_host || !all(which)) return rates;
   if (copy_count_ == 0) {
     // So many kernels that they last slightly longer than the copies, unless that takes many.
     constexpr double most_ratio = 64;
@@ -135,7 +134,7 @@ model::Rates RateMeter::sample(std::span<const model::Rate> which) {
 
 model::Rates RateMeter::rates(const std::vector<model::Rates>& samples) const {
   model::Rates rates = model::median(samples);
-  if (workload::on_host(workload_.space)) return rates;
+  if (workload::is_host) return rates;
   rates.both_s =
       std::clamp(rates.both_s, std::max(rates.h2d_s, rates.d2h_s), rates.h2d_s + rates.d2h_s);
   if (copy_count_ > 0) {
@@ -158,7 +157,7 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
     }
     auto& index = meter_index_.emplace_back();
     if (schedule.transfer != deck::Transfer::staged) continue;
-    // Host work, disturbances and fences change no rates.
+    // Host work and disturbances change no rates.
     const auto device_tasks = std::ranges::count_if(
         schedule.tasks, [](const schedule::Task& task) { return !schedule::on_host(task.stage); });
     const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, device_tasks,
@@ -215,13 +214,13 @@ void RatesOfRuns::store(std::vector<experiment::Run>& runs, bool by_round) const
   }
 }
 
-timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload::SpaceId space) {
+timeline::Engines engines_of(const base::DeviceInfo& device, int lanes) {
   timeline::Engines engines;
   engines.copy_engines = std::clamp(device.copy_engines.value_or(2), 1, 2);
-  if (workload::on_host(space)) {
-    engines.workers = lanes::max_concurrent_lanes(space);
+  if (workload::is_host) {
+    engines.workers = lanes::max_concurrent_lanes();
     // Lanes of a threaded back end divide its threads.
-    if (workload::concurrency(space) > 1) engines.workers = std::min(engines.workers, lanes);
+    if (workload::Space().concurrency() > 1) engines.workers = std::min(engines.workers, lanes);
   }
   return engines;
 }
@@ -288,6 +287,14 @@ double seconds_per_step(const std::function<double(std::int64_t)>& time) {
   return std::max(more_s / static_cast<double>(3 * steps), many_s / static_cast<double>(8 * steps));
 }
 
+void calibrate_host_steps(workload::Workload& workload) {
+  workload.host_steps_per_s = 1 / seconds_per_step([](std::int64_t steps) {
+                                const auto start = lanes::Clock::now();
+                                [[maybe_unused]] const volatile auto end = workload::chain(steps);
+                                return lanes::seconds_since(start);
+                              });
+}
+
 void calibrate_steps(Executor& executor, workload::Workload& workload) {
   // This kernel has no data; without a duration its steps are workload.repeats.
   schedule::Schedule kernel;
@@ -298,11 +305,7 @@ void calibrate_steps(Executor& executor, workload::Workload& workload) {
                                     workload.repeats = steps;
                                     return executor.run(kernel, workload).complete_s;
                                   }));
-  workload.host_steps_per_s = 1 / seconds_per_step([](std::int64_t steps) {
-                                const auto start = lanes::Clock::now();
-                                [[maybe_unused]] const volatile auto end = workload::chain(steps);
-                                return lanes::seconds_since(start);
-                              });
+  calibrate_host_steps(workload);
 }
 
 std::int64_t link_bytes(const std::vector<experiment::Run>& runs) {

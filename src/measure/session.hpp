@@ -7,7 +7,6 @@
 
 #include "experiment/plan.hpp"
 #include "measure/calibration.hpp"
-#include "measure/host_worker.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 
@@ -49,7 +48,6 @@ struct Session {
 /// Buffers and lanes of one point.
 struct Bench {
   workload::Workload workload;
-  std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
   std::optional<Executor> meter;  ///< for rates
   /// With managed memory: the same with page-locked memory, for rates; empty: no memory.
@@ -63,10 +61,9 @@ model::Match match_of(const Session& session);
 model::Device calibrate(Session& session, const Hooks& hooks);
 
 /// Measures the facts for planning on the current device: free memory, sizes of copies given by
-/// their duration, steps of a busy loop, a balanced intensity, the host's rate for tiles. Replaces
-/// the bench by that of this point, for measure(). Throws base::Error{precondition} if memory is
-/// short or the machine does not meet `require`, base::Error{skipped} for features that this
-/// program lacks.
+/// their duration, steps of a busy loop, a balanced intensity. Replaces the bench by that of
+/// this point, for measure(). Throws base::Error{precondition} if memory is short or the machine
+/// does not meet `require`, base::Error{skipped} for features that this program lacks.
 experiment::Facts probe(const deck::Deck& deck, Session& session, Bench& bench, const Hooks& hooks);
 
 /// Runs the cases of a plan made with facts from probe(), measures rates between their rounds and,

@@ -160,7 +160,7 @@ class Simulation {
       const Task& t = task(id);
       if (schedule::on_host(t.stage)) continue;
       for (const TaskId other : t.after) {
-        if (schedule::on_host(task(other).stage)) continue;
+        if (fences() || schedule::on_host(task(other).stage)) continue;
         states_[other].dependents.push_back(id);
         ++states_[id].unmet;
       }
@@ -177,12 +177,13 @@ class Simulation {
     bool open = false;
     for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
+      if (fences() && !t.after.empty()) open = false;
       if (schedule::is_kernel(t.stage)) {
         if (!open) batches_.emplace_back();
         batches_.back().kernels.push_back(id);
         states_[id].batch = static_cast<std::uint32_t>(batches_.size() - 1);
         open = !t.blocking;
-      } else if (schedule::is_copy(t.stage) || t.stage == Stage::fence ||
+      } else if (schedule::is_copy(t.stage) ||
                  (t.stage == Stage::query && device_.query_releases)) {
         open = false;
       }
@@ -325,7 +326,6 @@ class Simulation {
   void step_thread(IssueThread& thread) {
     if (thread.issuing != none) {
       const Task& t = task(thread.issuing);
-      if (t.stage == Stage::fence && wait_for_unseen(thread, t)) return;
       const TaskId id = std::exchange(thread.issuing, none);
       mark_issued(id);
       if (t.stage == Stage::host) running_.set_host_busy(false);
@@ -343,7 +343,7 @@ class Simulation {
     // These waits do not count as host work.
     const Task& next = task(thread.next);
     if (wait_for_issue(thread, next)) return;
-    if (next.stage == Stage::host && wait_for_unseen(thread, next)) return;
+    if (wait_for_unseen(thread, next)) return;
     thread.issuing = std::exchange(thread.next, states_[thread.next].next_in_thread);
     timeline_.spans[thread.issuing] = {static_cast<int>(timeline_.engines.size()) - 1, now_, now_};
     if (next.stage == Stage::host) running_.set_host_busy(true);
@@ -369,11 +369,17 @@ class Simulation {
     return true;
   }
 
-  /// Waits for a lane of a predecessor that the host has not seen complete; returns whether there
-  /// is one.
+  /// Whether the host waits for the lanes that a task depends on, before it issues the task.
+  bool fences() const { return schedule_.mechanism == deck::Mechanism::portable; }
+
+  /// Waits for a lane of a predecessor that the host has not seen complete, before host work and
+  /// where it fences; returns whether there is one.
   bool wait_for_unseen(IssueThread& thread, const Task& t) {
     const auto unseen = std::ranges::find_if(t.after, [&](TaskId other) {
-      return !schedule::on_host(task(other).stage) && lane_of(other).issued != lane_of(other).seen;
+      if (schedule::on_host(task(other).stage)) return false;
+      const Lane& lane = lane_of(other);
+      if (schedule::on_host(t.stage)) return t.stage == Stage::host && lane.issued != lane.seen;
+      return fences() && (lane.seen == none || lane.seen < other);
     });
     if (unseen == t.after.end()) return false;
     wait_for(thread, lane_of(*unseen), true);
@@ -385,7 +391,7 @@ class Simulation {
     const HostCosts& cost = device_.host;
     if (t.stage == Stage::query) return cost.query_s;
     if (schedule::on_host(t.stage)) return t.duration_s;
-    return static_cast<double>(t.after.size()) * cost.wait_s +
+    return (fences() ? 0 : static_cast<double>(t.after.size()) * cost.wait_s) +
            (states_[id].dependents.empty() ? 0 : cost.record_s) +
            (schedule::is_kernel(t.stage) ? cost.kernel_s : cost.copy_s);
   }
@@ -393,7 +399,7 @@ class Simulation {
   /// Whether the host is blocked: by a copy that the driver stages, or, on a host back end without
   /// worker threads of our own (portable), by any task.
   bool holds_host(const Task& t) const {
-    if (device_.queues == Queues::worker) return schedule_.mechanism == deck::Mechanism::portable;
+    if (device_.queues == Queues::worker) return fences();
     return schedule::is_copy(t.stage) && schedule_.host_memory == deck::HostMemory::pageable &&
            device_.unit_s == 0 &&
            static_cast<double>(t.bytes) > device_.copies(t.stage).unblocked_bytes;

@@ -18,9 +18,10 @@ namespace overlap::model {
 timeline::Timeline predict(const schedule::Schedule& schedule, const Device& device,
                            const std::function<void()>& step = base::check_interrupt);
 
-/// A disturbed schedule as the device sees it. A call that drains lanes becomes a task of one more
-/// lane, the default stream: it waits for all earlier tasks, and all later ones wait for it. Any
-/// other call holds only the host, for its cost.
+/// A schedule as the device sees it. Tiles of the host take their time at its rate, which must be
+/// known. A disturbing call that drains lanes becomes a task of one more lane, the default stream:
+/// it waits for all earlier tasks, and all later ones wait for it. Any other call holds only the
+/// host, for its cost.
 schedule::Schedule with_effects(schedule::Schedule schedule, const Device& device);
 
 /// Time of one task without concurrent tasks, seconds. Throws as predict().

@@ -38,9 +38,10 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
   }
   if (device.unit_s > 0) {
     // In proportion to units; of a product, to elements of the tile or panel.
-    const auto used = schedule::uses(schedule, task);
     const auto chunk = static_cast<double>(schedule.chunk_units);
-    return device.unit_s * (used.empty() ? 1 : schedule::work_units(schedule, used.back()) / chunk);
+    return device.unit_s * (task.operands.empty()
+                                ? 1
+                                : schedule::work_units(schedule, task.operands.back()) / chunk);
   }
   const auto bytes = static_cast<double>(task.bytes);
   if (schedule::is_copy(task.stage)) {
@@ -74,6 +75,8 @@ schedule::Schedule with_effects(schedule::Schedule schedule, const Device& devic
   std::optional<TaskId> barrier;  // the latest one
   for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
     Task& task = schedule.tasks[id];
+    const bool is_host_tile = task.stage == Stage::host && task.flops > 0;
+    if (is_host_tile) task.duration_s = task.flops / device.host.flops_per_s;
     if (task.stage == Stage::disturbance) {
       const Call& call = device.calls.at(task.call);
       task.duration_s = call.cost_s;

@@ -12,79 +12,10 @@ namespace {
 using results::Run;
 using results::SideBySide;
 
-/// A cell with the name of its column; empty without a value, numbers with all digits.
-struct CsvCell {
-  std::string name, text;
-
-  CsvCell(std::string column, std::string content)
-      : name(std::move(column)), text(std::move(content)) {}
-  CsvCell(std::string column, const std::optional<double>& value)
-      : name(std::move(column)), text(value ? fmt::format("{}", *value) : "") {}
-  CsvCell(std::string column, std::integral auto number)
-      : name(std::move(column)), text(std::to_string(number)) {}
-};
-using CsvCells = std::vector<CsvCell>;
-
-/// Number of samples, median, extremes and interval; empty without samples.
-void add_times(CsvCells& cells, const base::Summary& time_s) {
-  cells.emplace_back("n", time_s.n);
-  const auto time = [&](double base::Summary::* part) {
-    return time_s.n > 0 ? std::optional(time_s.*part) : std::nullopt;
-  };
-  cells.insert(cells.end(), {{"median_s", time(&base::Summary::median)},
-                             {"min_s", time(&base::Summary::min)},
-                             {"max_s", time(&base::Summary::max)},
-                             {"lo_s", time(&base::Summary::lo)},
-                             {"hi_s", time(&base::Summary::hi)}});
-}
-
-CsvCells cells_of(const results::Result& result, const Run& run) {
-  const base::Machine& machine = result.machine;
-  CsvCells cells = {{"deck", result.deck.name()},
-                    {"host", result.predicts() ? "" : machine.host.name},
-                    {"device", result.predicts() ? run.device
-                               : machine.device  ? machine.device->name
-                                                 : machine.host.cpu},
-                    {"started", result.started}};
-  for (const results::Axis& axis : result.axes()) {
-    const describe::Json value = run.point.value(axis.key, describe::Json(""));
-    cells.push_back(value.is_number() ? CsvCell(axis.key, value.get<double>())
-                                      : CsvCell(axis.key, describe::spell(value)));
-  }
-  cells.insert(cells.end(),
-               {{"phase", std::string(deck::to_string(run.phase))},
-                {"order", std::string(deck::to_string(run.order))},
-                {"disturb", std::string(run.disturbance ? deck::to_string(*run.disturbance) : "")},
-                {"host_work", std::string(run.host_work ? "true" : "false")},
-                {"lanes", run.lanes},
-                {"chunks", run.chunks},
-                {"tasks", run.tasks},
-                {"bytes", run.bytes()}});
-  add_times(cells, base::summarize(run.samples_s));
-  for (const deck::MetricRow& metric : deck::run_metrics) {
-    if (metric.options.has_summary) continue;
-    const auto& value = run.value(metric.value);
-    cells.emplace_back(std::string(metric.column()),
-                       value ? std::optional(value->median) : std::nullopt);
-  }
-  const auto bound = [&](double model::Bounds::* part) {
-    return run.bounds ? std::optional((*run.bounds).*part) : std::nullopt;
-  };
-  const char* const verified = !run.ran() ? "" : run.verified ? "true" : "false";
-  cells.insert(
-      cells.end(),
-      {{"bound_s", bound(&model::Bounds::bound_s)},
-       {"schedule_bound_s", bound(&model::Bounds::schedule_bound_s)},
-       {"predicted_s", run.predicted_s},
-       {"verified", std::string(verified)},
-       {"verdict", run.ran() ? std::string(results::run_verdict(run, result.checks)) : ""}});
-  return cells;
-}
-
-std::string line_of(const CsvCells& cells, std::string CsvCell::* part) {
+std::string line_of(const std::vector<std::string>& cells) {
   std::string line;
-  for (const CsvCell& cell : cells) {
-    const std::string text = base::one_line(cell.*part);
+  for (const std::string& cell : cells) {
+    const std::string text = base::one_line(cell);
     const bool plain = text.find_first_of(",\"") == std::string::npos;
     line += (plain ? text : '"' + base::replaced(text, "\"", "\"\"") + '"') + ',';
   }
@@ -92,61 +23,117 @@ std::string line_of(const CsvCells& cells, std::string CsvCell::* part) {
   return line;
 }
 
-/// The file of some rows, under the names of the columns.
-std::string csv_text(const CsvCells& columns, const std::vector<CsvCells>& rows) {
-  std::string text = line_of(columns, &CsvCell::name);
-  for (const CsvCells& row : rows) text += line_of(row, &CsvCell::text);
-  return text;
+/// A row and the names of its columns. Cells without a value are empty, numbers have all digits.
+struct Row {
+  std::vector<std::string> names, cells;
+
+  void add(std::string_view name, std::string_view text) {
+    names.emplace_back(name);
+    cells.emplace_back(text);
+  }
+  void add(std::string_view name, const std::optional<double>& value) {
+    add(name, value ? fmt::format("{}", *value) : std::string());
+  }
+  void add(std::string_view name, std::integral auto number) { add(name, std::to_string(number)); }
+
+  /// Number of samples, median, extremes and interval; empty without samples.
+  void add(const base::Summary& time_s) {
+    add("n", time_s.n);
+    const auto& [n, median, min, max, lo, hi] = time_s;
+    for (const auto& [name, value] : {std::pair("median_s", median),
+                                      {"min_s", min},
+                                      {"max_s", max},
+                                      {"lo_s", lo},
+                                      {"hi_s", hi}}) {
+      add(name, n > 0 ? std::optional(value) : std::nullopt);
+    }
+  }
+};
+
+Row row_of(const results::Result& result, const Run& run) {
+  const base::Machine& machine = result.machine;
+  Row row;
+  row.add("deck", result.deck.name());
+  row.add("host", result.predicts() ? "" : machine.host.name);
+  row.add("device", result.predicts() ? run.device
+                    : machine.device  ? machine.device->name
+                                      : machine.host.cpu);
+  row.add("started", result.started);
+  for (const results::Axis& axis : result.axes()) {
+    const describe::Json value = run.point.value(axis.key, describe::Json(""));
+    row.add(axis.key,
+            value.is_number() ? fmt::format("{}", value.get<double>()) : describe::spell(value));
+  }
+  row.add("phase", deck::to_string(run.phase));
+  row.add("order", deck::to_string(run.order));
+  row.add("disturb", run.disturbance ? deck::to_string(*run.disturbance) : "");
+  row.add("host_work", run.host_work ? "true" : "false");
+  row.add("lanes", run.lanes);
+  row.add("chunks", run.chunks);
+  row.add("tasks", run.tasks);
+  row.add("bytes", run.bytes());
+  row.add(base::summarize(run.samples_s));
+  for (const deck::MetricRow& metric : deck::run_metrics) {
+    if (metric.options.has_summary) continue;
+    const auto& value = run.value(metric.value);
+    row.add(metric.column(), value ? std::optional(value->median) : std::nullopt);
+  }
+  const auto bounds = run.bounds.value_or(model::Bounds());
+  row.add("bound_s", run.bounds ? std::optional(bounds.bound_s) : std::nullopt);
+  row.add("schedule_bound_s", run.bounds ? std::optional(bounds.schedule_bound_s) : std::nullopt);
+  row.add("predicted_s", run.predicted_s);
+  row.add("verified", !run.ran() ? "" : run.verified ? "true" : "false");
+  row.add("verdict", run.ran() ? results::run_verdict(run, result.checks) : "");
+  return row;
 }
 
-CsvCells cells_of(const SideBySide& side_by_side, const results::SharedDeck& deck,
-                  const results::Match& match, std::size_t number) {
+Row row_of(const SideBySide& side_by_side, const results::SharedDeck& deck,
+           const results::Match& match, std::size_t number) {
   const results::Matched& matched = *match.columns[number];
-  CsvCells cells = {{"deck", deck.title},
-                    {"workload", workload_text(deck)},
-                    {"point", match.point},
-                    {"order", match.order},
-                    {"column", number + 1}};
+  Row row;
+  row.add("deck", deck.title);
+  row.add("workload", workload_text(deck));
+  row.add("point", match.point);
+  row.add("order", match.order);
+  row.add("column", number + 1);
   for (const auto& field : results::column_fields) {
-    cells.emplace_back(field.key, side_by_side.columns[number].*field.text);
+    row.add(field.key, side_by_side.columns[number].*field.text);
   }
-  add_times(cells, matched.time_s);
-  const auto ratio = [&](double base::Estimate::* part) {
-    return matched.ratio ? std::optional((*matched.ratio).*part) : std::nullopt;
-  };
-  cells.insert(cells.end(), {{"speedup", matched.speedup},
-                             {"overlap_efficiency", matched.overlap_efficiency},
-                             {"bound_s", matched.bound_s},
-                             {"bound_fraction", matched.bound_fraction},
-                             {"to", side_by_side.to},
-                             {"ratio", ratio(&base::Estimate::value)},
-                             {"ratio_lo", ratio(&base::Estimate::lo)},
-                             {"ratio_hi", ratio(&base::Estimate::hi)}});
-  return cells;
+  row.add(matched.time_s);
+  row.add("speedup", matched.speedup);
+  row.add("overlap_efficiency", matched.overlap_efficiency);
+  row.add("bound_s", matched.bound_s);
+  row.add("bound_fraction", matched.bound_fraction);
+  row.add("to", side_by_side.to);
+  const auto ratio = matched.ratio.value_or(base::Estimate());
+  row.add("ratio", matched.ratio ? std::optional(ratio.value) : std::nullopt);
+  row.add("ratio_lo", matched.ratio ? std::optional(ratio.lo) : std::nullopt);
+  row.add("ratio_hi", matched.ratio ? std::optional(ratio.hi) : std::nullopt);
+  return row;
 }
 
 }  // namespace
 
 std::string csv(const Results& results) {
-  std::vector<CsvCells> rows;
+  std::string text = line_of(row_of(results.front(), {}).names);
   for (const results::Result& result : results) {
-    for (const Run& run : result.runs) rows.push_back(cells_of(result, run));
+    for (const Run& run : result.runs) text += line_of(row_of(result, run).cells);
   }
-  return csv_text(cells_of(results.front(), {}), rows);
+  return text;
 }
 
 std::string csv(const results::Comparisons& comparisons) {
   const SideBySide& side_by_side = comparisons.side_by_side.value();
-  std::vector<CsvCells> rows;
+  const SideBySide blank{.columns = std::vector<results::Column>(1)};
+  std::string text = line_of(row_of(blank, {}, {.columns = {results::Matched()}}, 0).names);
   for (const results::SharedDeck& deck : side_by_side.decks) {
     for (const results::Match& match : deck.matches) {
       for (std::size_t i = 0; i < side_by_side.columns.size(); ++i) {
-        if (match.columns[i]) rows.push_back(cells_of(side_by_side, deck, match, i));
+        if (match.columns[i]) text += line_of(row_of(side_by_side, deck, match, i).cells);
       }
     }
   }
-  const SideBySide blank{.columns = std::vector<results::Column>(1)};
-  return csv_text(cells_of(blank, {}, {.columns = {results::Matched()}}, 0), rows);
+  return text;
 }
 
 }  // namespace overlap::report

@@ -30,7 +30,6 @@ inline constexpr auto stage_looks = std::to_array<StageLook>({
      "#1f0d00"},
     {deck::Stage::query, "query", 'q', "90", "#6e6e73", "#fff", "#a1a1a8", "#111"},
     {deck::Stage::disturbance, "disturbance", 'x', "91", "#a3184a", "#fff", "#f0719c", "#2b0010"},
-    {deck::Stage::fence, "fence", 'f', "36", "#8c6d31", "#fff", "#c9a95f", "#241a04"},
 });
 const StageLook& look_of(deck::Stage stage);
 

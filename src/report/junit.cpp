@@ -14,23 +14,9 @@ namespace overlap::report {
 namespace {
 
 using results::Verdict;
+using Attributes = std::vector<std::pair<const char*, std::string>>;
 
-struct JunitSuite {
-  std::string name;
-  std::string host;
-  std::string started;  ///< UTC
-  std::vector<std::pair<const char*, std::string>> properties;
-  std::vector<JunitCase> tests;
-  std::string output;  ///< output of the program
-};
-
-/// The element of a test that did not pass.
-std::string element_of(Verdict verdict) {
-  return verdict == Verdict::fail ? "failure" : verdict == Verdict::skipped ? "skipped" : "error";
-}
-
-pugi::xml_node add(pugi::xml_node parent, const char* name,
-                   const std::vector<std::pair<const char*, std::string>>& attributes = {},
+pugi::xml_node add(pugi::xml_node parent, const char* name, const Attributes& attributes = {},
                    const std::string& text = "") {
   pugi::xml_node node = parent.append_child(name);
   for (const auto& [key, value] : attributes) {
@@ -40,46 +26,65 @@ pugi::xml_node add(pugi::xml_node parent, const char* name,
   return node;
 }
 
-std::string seconds(double time_s) { return fmt::format("{:.6f}", time_s); }
-
-/// `names`: how often each was used in the file, since harnesses drop tests whose name is taken.
-void add_suite(pugi::xml_node suites, std::size_t id, const JunitSuite& suite,
-               std::map<std::string, int>& names) {
-  double time_s = 0;
-  for (const JunitCase& test : suite.tests) time_s += test.time_s;
-  const auto count = [&](const char* element) {
-    return std::to_string(std::ranges::count_if(suite.tests, [&](const JunitCase& test) {
-      return test.verdict != Verdict::pass && element_of(test.verdict) == element;
-    }));
-  };
-  pugi::xml_node node = add(suites, "testsuite",
-                            {{"name", suite.name},
-                             {"package", "overlap"},
-                             {"id", std::to_string(id)},
-                             {"hostname", suite.host},
-                             {"timestamp", suite.started.substr(0, suite.started.find('Z'))},
-                             {"tests", std::to_string(suite.tests.size())},
-                             {"failures", count("failure")},
-                             {"errors", count("error")},
-                             {"skipped", count("skipped")},
-                             {"time", seconds(time_s)}});
-  pugi::xml_node properties = add(node, "properties");
-  for (const auto& [name, value] : suite.properties) {
-    add(properties, "property", {{"name", name}, {"value", value}});
-  }
-  for (const JunitCase& test : suite.tests) {
-    const int nth = ++names[test.where + " " + test.name];
-    pugi::xml_node testcase = add(node, "testcase",
-                                  {{"classname", test.where},
-                                   {"name", test.name + (nth > 1 ? fmt::format("#{}", nth) : "")},
-                                   {"time", seconds(test.time_s)}});
-    if (test.verdict == Verdict::pass) continue;
-    add(testcase, element_of(test.verdict).c_str(),
-        {{"type", std::string(deck::to_string(test.verdict))}}, test.text);
-  }
-  add(node, "system-out", {}, suite.output.substr(0, suite.output.find_last_not_of('\n') + 1));
-  add(node, "system-err");
+/// FAIL is a failure, SKIPPED skipped, any other verdict except PASS an error.
+const char* element_of(Verdict verdict) {
+  return verdict == Verdict::fail ? "failure" : verdict == Verdict::skipped ? "skipped" : "error";
 }
+
+class File {
+ public:
+  /// Adds a suite; its output is that of the program. Repeated names of tests are numbered, since
+  /// harnesses drop tests whose name is taken.
+  void add_suite(const std::string& name, const std::string& host, const std::string& started,
+                 const Attributes& properties, const std::vector<JunitCase>& tests,
+                 const std::string& output) {
+    double time_s = 0;
+    std::map<std::string, int> counts;
+    for (const JunitCase& test : tests) {
+      time_s += test.time_s;
+      if (test.verdict != Verdict::pass) ++counts[element_of(test.verdict)];
+    }
+    pugi::xml_node suite = add(suites_, "testsuite",
+                               {{"name", name},
+                                {"package", "overlap"},
+                                {"id", std::to_string(number_++)},
+                                {"hostname", host},
+                                {"timestamp", started.substr(0, started.find('Z'))},
+                                {"tests", std::to_string(tests.size())},
+                                {"failures", std::to_string(counts["failure"])},
+                                {"errors", std::to_string(counts["error"])},
+                                {"skipped", std::to_string(counts["skipped"])},
+                                {"time", fmt::format("{:.6f}", time_s)}});
+    pugi::xml_node list = add(suite, "properties");
+    for (const auto& [key, value] : properties) {
+      add(list, "property", {{"name", key}, {"value", value}});
+    }
+    for (const JunitCase& test : tests) {
+      const int nth = ++names_[test.where + " " + test.name];
+      pugi::xml_node node = add(suite, "testcase",
+                                {{"classname", test.where},
+                                 {"name", test.name + (nth > 1 ? fmt::format("#{}", nth) : "")},
+                                 {"time", fmt::format("{:.6f}", test.time_s)}});
+      if (test.verdict == Verdict::pass) continue;
+      add(node, element_of(test.verdict), {{"type", std::string(deck::to_string(test.verdict))}},
+          test.text);
+    }
+    add(suite, "system-out", {}, output.substr(0, output.find_last_not_of('\n') + 1));
+    add(suite, "system-err");
+  }
+
+  std::string text() const {
+    std::ostringstream text;
+    document_.save(text, "  ");  // with the declaration
+    return text.str();
+  }
+
+ private:
+  pugi::xml_document document_;
+  pugi::xml_node suites_ = add(document_, "testsuites");
+  std::size_t number_ = 0;
+  std::map<std::string, int> names_;  ///< how often each was used
+};
 
 /// "rowsum[chunks.count=4,memory.host=pinned]/alone".
 std::string place_of(const results::Result& result, const results::Point& point) {
@@ -98,20 +103,18 @@ JunitCase data_case(const results::Point& point, const results::Runs& runs) {
   for (const results::Run* const run : runs) {
     test.time_s += static_cast<double>(run->repetitions) * results::time_s(*run).median;
   }
-  if (!point.exit_code) {
-    test.verdict = Verdict::error;
-    test.text = "not run";
-  } else if (std::ranges::any_of(runs, [](const auto* run) { return !!run->wrong; })) {
-    test.verdict = Verdict::fail;
-    test.text = fmt::format("{}", fmt::join(point.reasons, "\n"));
-  } else if (!point.ended_by.empty()) {
-    test.verdict = results::verdict_of(*point.exit_code);
-    test.text = point.ended_by;
-  } else if (std::ranges::none_of(runs, [](const auto* run) { return run->ran(); })) {
-    test.verdict = Verdict::skipped;
-    test.text = "predicted, not run";
+  const auto end = [&](Verdict verdict, const std::string& text) {
+    test.verdict = verdict;
+    test.text = text;
+    return test;
+  };
+  if (!point.exit_code) return end(Verdict::error, "not run");
+  if (std::ranges::any_of(runs, [](const auto* run) { return !!run->wrong; })) {
+    return end(Verdict::fail, fmt::format("{}", fmt::join(point.reasons, "\n")));
   }
-  return test;
+  if (!point.ended_by.empty()) return end(results::verdict_of(*point.exit_code), point.ended_by);
+  const bool ran = std::ranges::any_of(runs, [](const auto* run) { return run->ran(); });
+  return ran ? test : end(Verdict::skipped, "predicted, not run");
 }
 
 /// The verdict of a check, and what findings say about its order.
@@ -127,79 +130,64 @@ JunitCase check_case(const results::Result& result, const results::Check& check)
   return test;
 }
 
-/// A result as one suite.
-JunitSuite suite_of(const results::Result& result) {
+std::vector<JunitCase> tests_of(const results::Result& result) {
   const auto& [build, host, device, job, placement] = result.machine;
-  JunitSuite suite{.name = result.deck.name(),
-                   .host = host.name,
-                   .started = result.started,
-                   .properties = {{"version", build.version},
-                                  {"backend", build.backend},
-                                  {"device", device ? device->name : host.cpu},
-                                  {"deck", result.deck.path},
-                                  {"sha256", result.deck.sha256}},
-                   .output = result_lines(result) + verdict_line({&result, 1})};
-  const auto add_case = [&](std::string name, JunitCase test) {
+  std::vector<JunitCase> tests;
+  const auto add_test = [&](std::string name, JunitCase test) {
     test.where = host.name + "." + (device ? device->id() : build.backend);
     test.name = std::move(name);
-    suite.tests.push_back(std::move(test));
+    tests.push_back(std::move(test));
   };
   bool explained = result.error.empty();
   for (const results::PointRuns& point_runs : result.by_point()) {
     const results::Point& point = point_runs.point;
     const std::string place = place_of(result, point);
-    add_case(place + "/-/data", data_case(point, point_runs.runs));
+    add_test(place + "/-/data", data_case(point, point_runs.runs));
     explained = explained || point.ended_by == result.error;
     for (const results::Check& check : result.checks) {
       if (!point.is(check.point, check.phase)) continue;
-      add_case(
+      add_test(
           fmt::format("{}/{}/{}", place, results::order_name(check), deck::to_string(check.metric)),
           check_case(result, check));
     }
   }
-  if (!explained) add_case("files", {.verdict = Verdict::error, .text = result.error});
-  return suite;
-}
-
-/// The file. FAIL is a failure, SKIPPED skipped, any other verdict except PASS an error; repeated
-/// names are numbered.
-std::string junit_text(const std::vector<JunitSuite>& suites) {
-  pugi::xml_document document;
-  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
-  declaration.append_attribute("version").set_value("1.0");
-  declaration.append_attribute("encoding").set_value("UTF-8");
-  pugi::xml_node root = add(document, "testsuites");
-  std::map<std::string, int> names;
-  for (std::size_t i = 0; i < suites.size(); ++i) add_suite(root, i, suites[i], names);
-  std::ostringstream text;
-  document.save(text, "  ");
-  return text.str();
+  if (!explained) add_test("files", {.verdict = Verdict::error, .text = result.error});
+  return tests;
 }
 
 }  // namespace
 
 std::string junit(const Results& results) {
-  std::vector<JunitSuite> suites;
-  for (const results::Result& result : results) suites.push_back(suite_of(result));
-  return junit_text(suites);
+  File file;
+  for (const results::Result& result : results) {
+    const auto& [build, host, device, job, placement] = result.machine;
+    file.add_suite(result.deck.name(), host.name, result.started,
+                   {{"version", build.version},
+                    {"backend", build.backend},
+                    {"device", device ? device->name : host.cpu},
+                    {"deck", result.deck.path},
+                    {"sha256", result.deck.sha256}},
+                   tests_of(result), result_lines(result) + verdict_line({&result, 1}));
+  }
+  return file.text();
 }
 
 std::string junit(const results::Fleet& fleet) {
-  JunitSuite suite{.name = "fleet",
-                   .host = "-",
-                   .started = "1970-01-01T00:00:00Z",
-                   .output = fleet_lines(fleet, true)};
+  std::string started = "1970-01-01T00:00:00Z";
+  std::vector<JunitCase> tests;
   for (const results::Device& device : fleet.devices) {
-    suite.started = std::max(suite.started, device.started);
+    started = std::max(started, device.started);
     std::vector<std::string> texts;
     for (const results::Reason& reason : device.reasons) texts.push_back(reason.text);
-    suite.tests.push_back({.where = device.host + "." + device.unit,
-                           .name = device.deck_name + "/device",
-                           .verdict = results::verdict_of(exit_code_of(device)),
-                           .text = fmt::format("{}", fmt::join(texts, "\n"))});
+    tests.push_back({.where = device.host + "." + device.unit,
+                     .name = device.deck_name + "/device",
+                     .verdict = results::verdict_of(exit_code_of(device)),
+                     .text = fmt::format("{}", fmt::join(texts, "\n"))});
   }
-  std::ranges::move(faults(fleet), std::back_inserter(suite.tests));
-  return junit_text({suite});
+  std::ranges::move(faults(fleet), std::back_inserter(tests));
+  File file;
+  file.add_suite("fleet", "-", started, {}, tests, fleet_lines(fleet, true));
+  return file.text();
 }
 
 }  // namespace overlap::report

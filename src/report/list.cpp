@@ -57,8 +57,7 @@ std::string schedule_table(const Case& run) {
     }
     if (task.blocking) others.emplace_back("(blocks the host)");
     const bool on_lane = !schedule::on_host(task.stage);
-    const auto used = schedule::uses(schedule, task);
-    const int slot = used.empty() || custom ? -1 : used.back().slot;
+    const int slot = task.operands.empty() || custom ? -1 : task.operands.back().slot;
     const schedule::Array* const array = schedule::copied_array(schedule, task);
     table.rows.push_back({id, custom ? schedule.names[id] : "-", schedule::to_string(task.stage),
                           cell(on_lane && !custom, task.op + 1), cell(!custom, task.chunk),
@@ -79,40 +78,6 @@ std::string schedule_table(const Case& run) {
                   base::counted(schedule.lanes, "lane"), count("slot", schedule.slots),
                   format_bytes(traffic.h2d), format_bytes(traffic.d2h));
   return shown(std::move(table)) + "\n";
-}
-
-PointRow point_row(const experiment::Plan& plan) {
-  PointRow row;
-  for (const auto& [key, text] : plan.values) row.emplace_back(key, text);
-  for (const Case& planned : plan.cases) {
-    if (planned.host_work || planned.disturbance) continue;
-    row.emplace_back(deck::to_string(planned.order),
-                     fmt::format("{} on {}", planned.tasks, planned.lanes));
-  }
-  return row;
-}
-
-std::string point_table(const std::vector<PointRow>& points) {
-  std::vector<std::string> columns;
-  for (const PointRow& point : points) {
-    for (const auto& [column, cell] : point) {
-      if (std::ranges::find(columns, column) == columns.end()) columns.push_back(column);
-    }
-  }
-  const auto& [key, text] = points.front().front();
-  Table table{.title = fmt::format(
-                  "{}; number of tasks on lanes per order (for the schedules of one point: --set "
-                  "{}={} and so on)",
-                  base::counted(points.size(), "point"), key, text),
-              .columns = {columns.begin(), columns.end()}};
-  for (const PointRow& point : points) {
-    const std::map<std::string, std::string> cells(point.begin(), point.end());
-    std::vector<Cell>& row = table.rows.emplace_back();
-    for (const std::string& column : columns) {
-      row.emplace_back(cells.contains(column) ? cells.at(column) : "-");
-    }
-  }
-  return shown(std::move(table));
 }
 
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -14,8 +15,7 @@ namespace overlap::report {
 /// before anything runs.
 void require_writable(const std::string& path);
 
-/// Whether `path` is a device, a pipe or an open descriptor (/dev/stdout, "-"), next to which no
-/// other file can be created. No for a name that cannot be written: whoever writes it reports it.
+/// Whether `path` is a device, a pipe or standard output ("-"), which are written directly.
 bool is_stream(const std::string& path);
 
 /// The files of a command; detects outputs that would overwrite another of these files. While it
@@ -27,7 +27,7 @@ class Files {
   void reads(const std::string& path, const std::string& description);
   /// Registers an output. Throws base::Error{runtime_error} if it cannot be written,
   /// base::Error{usage} if it is already registered or another process writes it. A stream may
-  /// occur several times. Waits some seconds until a process reads a named pipe.
+  /// occur several times.
   void writes(const std::string& path, const std::string& option);
 
   /// Writes a registered output, no stream, whose content is not final. Throws as write_file().
@@ -38,16 +38,15 @@ class Files {
  private:
   std::map<std::string, std::string> descriptions_;           ///< by resolved path
   std::map<std::string, std::optional<std::string>> former_;  ///< by path; empty: no file
-  std::vector<std::shared_ptr<void>> held_;  ///< open pipes and locks, until the end
+  std::vector<std::shared_ptr<void>> locks_;
 };
 
 /// Writes all of `content` to a descriptor; `path` is for errors. Throws
 /// base::Error{runtime_error}.
-void write_all(int descriptor, const std::string& path, const std::string& content);
+void write_all(int descriptor, const std::string& path, std::string_view content);
 
-/// Writes a file atomically: to a temporary file in the same folder, then renamed; symbolic links
-/// are followed. Devices, pipes and open descriptors (/dev/stdout) are written directly. Throws
-/// base::Error{runtime_error}.
+/// Writes a file atomically: to a temporary file in the same folder, then renamed; a symbolic link
+/// to a file stays. Streams are written directly. Throws base::Error{runtime_error}.
 void write_file(const std::string& path, const std::string& content);
 
 /// Calls write(file), which returns whether it could, for all files; `path` is their member. If one

@@ -83,19 +83,11 @@ void add_balance(Facts& facts, const results::Balance& balance) {
                   balance.ratio()));
 }
 
-/// Something that a device can do or not, and what follows for a deck in either case.
-struct Ability {
-  std::optional<bool> can;
-  std::string text, if_so, if_not;
-};
-
-/// The abilities that are known.
-std::string spell(const std::vector<Ability>& abilities) {
+/// What a device can do or not, as far as is known.
+std::string spell(const std::vector<std::pair<std::optional<bool>, std::string>>& abilities) {
   std::vector<std::string> texts;
-  for (const auto& [can, text, if_so, if_not] : abilities) {
-    if (!can) continue;
-    const std::string& follows = *can ? if_so : if_not;
-    texts.push_back(text + (*can ? "" : ": no") + (follows.empty() ? "" : " (" + follows + ")"));
+  for (const auto& [can, text] : abilities) {
+    if (can) texts.push_back(text + (*can ? "" : ": no"));
   }
   return texts.empty() ? "unknown" : fmt::format("{}", fmt::join(texts, "; "));
 }
@@ -126,15 +118,12 @@ Facts device_facts(const base::DeviceInfo& device, bool gpu) {
       {"  UUID", device.uuid},
       {"  capability", fmt::format("compute {}, {} copy engines", device.compute_capability,
                                    number(device.copy_engines))},
-      {"  at once",
-       spell({{at_least(1), "copies and kernels", "2 lanes or more", "nothing overlaps"},
-              {at_least(2), "copies in both directions", "3 lanes beside kernels",
-               "prefer breadth_first"},
-              {device.concurrent_kernels, "kernels", "chunks that leave SMs free", ""}})},
-      {"  reaches",
-       spell({{device.maps_host_memory, "page-locked memory", "memory.transfer: zero_copy", ""},
-              {device.concurrent_managed_access, "managed memory", "memory.host: managed", ""},
-              {device.pageable_memory_access, "pageable memory", "", ""}})},
+      {"  at once", spell({{at_least(1), "copies and kernels"},
+                           {at_least(2), "copies in both directions"},
+                           {device.concurrent_kernels, "kernels"}})},
+      {"  reaches", spell({{device.maps_host_memory, "page-locked memory"},
+                           {device.concurrent_managed_access, "managed memory"},
+                           {device.pageable_memory_access, "pageable memory"}})},
       {"  memory", memory},
       {"  link",
        fmt::format("PCIe {}, at most {}; NUMA node {}", link(device.pcie_gen, device.pcie_width),

@@ -65,34 +65,40 @@ Blocks pictures(const Runs& runs, bool predicts) {
   return blocks;
 }
 
-/// Throughput, clocks, temperature and power over the time of a soak.
+/// Throughput over the repetitions of a soak; clocks, temperature and power over its time.
 void add_soak(Blocks& blocks, const results::PointRuns& point_runs) {
-  const auto chart = [&](const char* title, std::vector<Chart::Series> series) {
+  const auto chart = [&](const char* title, const char* x, std::vector<Chart::Series> series) {
     std::erase_if(series, [](const Chart::Series& curve) { return curve.points.empty(); });
     if (series.empty()) return;
-    blocks.push_back({Chart{.title = title,
-                            .x = {.name = "time, s"},
-                            .y = {.name = title},
-                            .series = std::move(series)},
-                      Detail::page});
+    blocks.push_back(
+        {Chart{.title = title, .x = {.name = x}, .y = {.name = title}, .series = std::move(series)},
+         Detail::page});
   };
+  constexpr std::size_t most_points = 512;
   std::vector<Chart::Series> rates;
   for (const Run* const run : point_runs.runs) {
     Chart::Series& series = rates.emplace_back(Chart::Series{.name = name(*run)});
-    for (const results::SoakBin& bin : run->soak_bins) {
-      if (run->bytes() == 0) continue;
-      const auto rate = [&](double s) { return 1e-9 * static_cast<double>(run->bytes()) / s; };
-      series.points.push_back(
-          {.x = bin.at_s, .y = rate(bin.median_s), .lo = rate(bin.max_s), .hi = rate(bin.min_s)});
+    const auto rate = [&](double s) { return 1e-9 * static_cast<double>(run->bytes()) / s; };
+    const std::vector<double>& samples = run->samples_s;
+    const std::size_t step = samples.size() / most_points + 1;
+    for (std::size_t i = 0; i < samples.size() && run->bytes() > 0; i += step) {
+      const auto first = samples.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto end = first + static_cast<std::ptrdiff_t>(std::min(step, samples.size() - i));
+      const base::Summary time_s = base::summarize({first, end});
+      const std::size_t number = i * static_cast<std::size_t>(run->repetitions) / samples.size();
+      series.points.push_back({.x = static_cast<double>(number),
+                               .y = rate(time_s.median),
+                               .lo = rate(time_s.max),
+                               .hi = rate(time_s.min)});
     }
   }
-  chart("throughput during the soak, GB/s, medians", std::move(rates));
+  chart("throughput during the soak, GB/s, medians", "repetition", std::move(rates));
   const auto health = [&](const char* title, auto value) {
     Chart::Series series{.name = title};
     for (const results::HealthPoint& point : point_runs.device.health_series) {
       if (point.*value) series.points.push_back({.x = point.at_s, .y = *(point.*value)});
     }
-    chart(title, {std::move(series)});
+    chart(title, "time, s", {std::move(series)});
   };
   health("SM clock, MHz", &results::HealthPoint::sm_clock_mhz);
   health("temperature, °C", &results::HealthPoint::temperature_c);
@@ -154,7 +160,8 @@ void add_phase(Blocks& blocks, const results::PointRuns& point_runs) {
     add_orders(blocks, point_runs);
   }
   std::ranges::move(pictures(point_runs.runs, predicts), std::back_inserter(blocks));
-  add_soak(blocks, point_runs);
+  const auto& deck = point_runs.result.deck.resolved;
+  if (describe::value_at(deck, "measure.duration").is_number()) add_soak(blocks, point_runs);
   add_details(blocks, point_runs);
   add_checks(blocks, point_runs);
   add_conclusion(blocks, point_runs);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/drawing.hpp"
 #include "report/writers.hpp"
@@ -22,115 +21,94 @@ using results::Task;
 /// Where a task's slice lies among the tracks.
 struct Slice {
   int track = 0;
-  std::int64_t start_ns = 0;
-  std::int64_t stop_ns = 0;
+  std::int64_t start_ns = 0, stop_ns = 0;
 };
 
-/// The file, written event by event: there may be a hundred thousand.
-class Events {
- public:
-  void timeline(const results::Timeline& timeline, const std::string& title);
+Json us(std::int64_t ns) { return 1e-3 * static_cast<double>(ns); }
 
-  std::string finish() const {
-    return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + text_ + "\n]}\n";
-  }
-
- private:
-  /// An event of a phase on a track of the present process.
-  void event(char phase, int track, Json fields, std::optional<std::int64_t> at_ns = {},
-             std::optional<std::int64_t> duration_ns = {}) {
-    // Microseconds, written exactly.
-    const auto us = [](std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); };
-    text_ += fmt::format(R"({}{{"ph":"{}","pid":{},"tid":{})", text_.empty() ? "" : ",\n", phase,
-                         process_, track);
-    if (at_ns) text_ += R"(,"ts":)" + us(*at_ns);
-    if (duration_ns) text_ += R"(,"dur":)" + us(*duration_ns);
-    text_ += "," + fields.dump(-1, ' ', false, Json::error_handler_t::replace).substr(1);
-  }
-  /// Names a process or one of its threads, which are shown in the order of their numbers.
-  void name(const char* kind, int track, int number, const std::string& text) {
-    event('M', track, {{"name", fmt::format("{}_name", kind)}, {"args", {{"name", text}}}});
-    event('M', track,
-          {{"name", fmt::format("{}_sort_index", kind)}, {"args", {{"sort_index", number}}}});
-  }
-  std::vector<Slice> tracks(const results::Timeline& timeline, bool by_lane);
-  void arrows(const results::Timeline& timeline, const std::vector<Slice>& slices);
-
-  std::string text_;
-  int process_ = 0;
-  int track_ = 0;
-  std::int64_t arrow_ = 0;
-  std::vector<Json> fields_;  // of each task
-};
-
-std::vector<Slice> Events::tracks(const results::Timeline& timeline, bool by_lane) {
-  std::vector<Slice> slices(timeline.size());
-  const auto rows = by_lane ? drawing::Rows::lanes : drawing::Rows::engines;
-  for (const drawing::Group& group : drawing::groups(timeline, rows)) {
-    int number = 0;
-    for (const std::vector<std::size_t>& tasks : group.rows) {
-      const int track = ++track_;
-      const std::string more = ++number > 1 ? fmt::format(" ({})", number) : "";
-      name("thread", track, track, (by_lane ? "" : "engine ") + group.name + more);
-      std::int64_t free_ns = 0;  // rounding must not make slices overlap
-      for (const std::size_t id : tasks) {
-        const Task& task = timeline[id];
-        const std::int64_t start =
-            std::max<std::int64_t>(free_ns, std::llround(task.start_s * 1e9));
-        free_ns = std::max<std::int64_t>(start, std::llround(task.stop_s * 1e9));
-        event('X', track, fields_[id], start, free_ns - start);
-        slices[id] = {track, start, free_ns};
-      }
-    }
-  }
-  return slices;
-}
-
-void Events::arrows(const results::Timeline& timeline, const std::vector<Slice>& slices) {
-  for (std::size_t id = 0; id < timeline.size(); ++id) {
-    for (const std::int64_t other : timeline[id].after) {
-      if (other < 0 || std::cmp_greater_equal(other, slices.size())) continue;  // a file by hand
-      const Slice& to = slices[id];
-      const Slice& from = slices[static_cast<std::size_t>(other)];
-      if (from.track == to.track) continue;
-      const Json fields = {{"cat", "after"}, {"name", "after"}, {"id", ++arrow_}};
-      // An arrow leaves from inside its slice, and never backwards in time, though clocks differ.
-      const std::int64_t leaves = std::max(from.start_ns, std::min(from.stop_ns - 1, to.start_ns));
-      event('s', from.track, fields, leaves);
-      Json end = fields;
-      end["bp"] = "e";
-      event('f', to.track, end, std::max(leaves, to.start_ns));
-    }
-  }
-}
-
-void Events::timeline(const results::Timeline& timeline, const std::string& title) {
-  ++process_;
-  name("process", 0, process_, title);
+/// What is shown about each task.
+std::vector<Json> args_of(const results::Timeline& timeline) {
   const auto waits = results::waited_for(timeline);
-  fields_.clear();
+  std::vector<Json> all;
   for (std::size_t id = 0; id < timeline.size(); ++id) {
     const Task& task = timeline[id];
     const double seconds = task.stop_s - task.start_s;
-    Json args = {{"task", task.task}, {"chunk", task.chunk}};
+    Json& args = all.emplace_back(Json{{"task", task.task}, {"chunk", task.chunk}});
     if (!schedule::on_host(task.stage)) args["lane"] = task.lane;
     if (task.bytes > 0) args["bytes"] = task.bytes;
     if (task.bytes > 0 && seconds > 0) {
       args["GB/s"] = 1e-9 * static_cast<double>(task.bytes) / seconds;
     }
     if (waits[id]) args["waits for"] = drawing::full_label(timeline[*waits[id]]);
-    fields_.push_back({{"name", drawing::full_label(task)},
-                       {"cat", deck::to_string(task.stage)},
-                       {"args", std::move(args)}});
   }
-  tracks(timeline, false);
-  arrows(timeline, tracks(timeline, true));
+  return all;
+}
+
+/// Adds a timeline as a process: tracks of engines and of lanes, and arrows between the lanes from
+/// what tasks wait for.
+void add_timeline(Json& events, int process, const results::Timeline& timeline,
+                  const std::string& title) {
+  // Names what is shown in the order of its number.
+  const auto add_name = [&](const std::string& kind, int track, int number, const Json& name) {
+    const Json event = {{"ph", "M"}, {"pid", process}, {"tid", track}};
+    for (const auto& [key, value] :
+         {std::pair("name", name), std::pair("sort_index", Json(number))}) {
+      events.push_back(event);
+      events.back().update({{"name", kind + "_" + key}, {"args", {{key, value}}}});
+    }
+  };
+  add_name("process", 0, process, title);
+  const std::vector<Json> args = args_of(timeline);
+  std::vector<Slice> slices(timeline.size());
+  int track = 0;
+  for (const auto rows : {drawing::Rows::engines, drawing::Rows::lanes}) {
+    const std::string kind = rows == drawing::Rows::engines ? "engine " : "";
+    for (const drawing::Group& group : drawing::groups(timeline, rows)) {
+      for (std::size_t row = 0; row < group.rows.size(); ++row) {
+        const std::string more = row > 0 ? fmt::format(" ({})", row + 1) : "";
+        ++track;
+        add_name("thread", track, track, kind + group.name + more);
+        std::int64_t free_ns = 0;  // rounding must not make slices overlap
+        for (const std::size_t id : group.rows[row]) {
+          const Task& task = timeline[id];
+          const auto start = std::max<std::int64_t>(free_ns, std::llround(task.start_s * 1e9));
+          free_ns = std::max<std::int64_t>(start, std::llround(task.stop_s * 1e9));
+          slices[id] = {track, start, free_ns};
+          events.push_back({{"ph", "X"},
+                            {"pid", process},
+                            {"tid", track},
+                            {"ts", us(start)},
+                            {"dur", us(free_ns - start)},
+                            {"name", drawing::full_label(task)},
+                            {"cat", deck::to_string(task.stage)},
+                            {"args", args[id]}});
+        }
+      }
+    }
+  }
+  for (std::size_t id = 0; id < timeline.size(); ++id) {
+    for (const std::int64_t other : timeline[id].after) {
+      if (other < 0 || std::cmp_greater_equal(other, slices.size())) continue;  // a file by hand
+      const Slice& to = slices[id];
+      const Slice& from = slices[static_cast<std::size_t>(other)];
+      if (from.track == to.track) continue;
+      // An arrow leaves from inside its slice, and never backwards in time, though clocks differ.
+      const auto leaves = std::max(from.start_ns, std::min(from.stop_ns - 1, to.start_ns));
+      Json event = {{"ph", "s"},      {"pid", process},  {"tid", from.track},  {"ts", us(leaves)},
+                    {"cat", "after"}, {"name", "after"}, {"id", events.size()}};
+      events.push_back(event);
+      event.update(
+          {{"ph", "f"}, {"tid", to.track}, {"ts", us(std::max(leaves, to.start_ns))}, {"bp", "e"}});
+      events.push_back(event);
+    }
+  }
 }
 
 }  // namespace
 
 std::string trace(const Results& results) {
-  Events writer;
+  Json events = Json::array();
+  int processes = 0;
   for (const results::Result& result : results) {
     for (const Run& run : result.runs) {
       std::string title = results.size() > 1 ? result.title + ": " : "";
@@ -138,17 +116,20 @@ std::string trace(const Results& results) {
       title += order_label(run);
       if (run.timeline) {
         const results::Trace trace = run.trace.value_or(results::Trace());
-        writer.timeline(
-            *run.timeline,
-            fmt::format("{}, measured ({}){}", title, trace.source,
-                        trace.doubtful ? fmt::format(", doubtful: {} against the median",
-                                                     base::format_change(trace.perturbation))
-                                       : ""));
+        const std::string doubt = trace.doubtful
+                                      ? fmt::format(", doubtful: {} against the median",
+                                                    base::format_change(trace.perturbation))
+                                      : "";
+        add_timeline(events, ++processes, *run.timeline,
+                     fmt::format("{}, measured ({}){}", title, trace.source, doubt));
       }
-      if (run.predicted_timeline) writer.timeline(*run.predicted_timeline, title + ", predicted");
+      if (run.predicted_timeline) {
+        add_timeline(events, ++processes, *run.predicted_timeline, title + ", predicted");
+      }
     }
   }
-  return base::safe_lines(writer.finish());
+  const Json file = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};
+  return results::json_text(file) + "\n";
 }
 
 }  // namespace overlap::report

@@ -212,7 +212,6 @@ void describe(Visitor& v, GraphCosts& graph) {
 }
 
 void describe(Visitor& v, HostWorkSamples& work) {
-  v("threads", work.threads, "Threads that took part.", from_zero);
   derived(v, "time_s", base::summary_if_any(work.samples_s),
           "Time of the work, seconds; null: it did not run.");
   v("samples_s", work.samples_s, "The same of each repetition, seconds.", Times());
@@ -224,14 +223,6 @@ void describe(Visitor& v, Stop& stop) {
   v("elapsed_s", stop.elapsed_s, "Since the first began, with verification.", from_zero);
   v("width", stop.width, "Widest 95 % interval of a judged metric / its median; null: unknown.",
     from_zero);
-}
-
-void describe(Visitor& v, SoakBin& bin) {
-  v("at_s", bin.at_s, "Start of its first repetition, since the first of all.", from_zero);
-  v("repetitions", bin.repetitions, "Repetitions that began in it.", above_zero);
-  v("median_s", bin.median_s, "Median of up to 64 of them, evenly spaced.", from_zero);
-  v("min_s", bin.min_s, "Least time.", from_zero);
-  v("max_s", bin.max_s, "Largest time.", from_zero);
 }
 
 namespace {
@@ -298,9 +289,6 @@ void describe_samples(Visitor& v, Run& run) {
     "repetition is verified, at most 4096 are kept: every second, fourth, ... repetition, the "
     "same of all orders.",
     Times());
-  auto series = run.soak_bins.empty() ? std::nullopt : std::optional(run.soak_bins);
-  v("series", series, "Up to 512 stretches of equal time; null: no soak.");
-  if (v.reader() != nullptr && series) run.soak_bins = *series;
   v("issue_s", run.issue,
     "Until all threads of the host had issued their tasks, waits for blocking ones included, "
     "seconds; null: not run.");

@@ -406,7 +406,7 @@ std::vector<std::optional<std::size_t>> waited_for(const Timeline& tasks) {
     }
     wait(on_host);
     if (!host) on_lane[task.lane] = place;
-    if (schedule::waits_for_lanes(task.stage) || task.blocking) on_host = place;
+    if (task.stage == schedule::Stage::host || task.blocking) on_host = place;
   }
   return latest;
 }

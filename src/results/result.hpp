@@ -91,7 +91,6 @@ struct GraphCosts {
 
 /// Host work during the runs of an order.
 struct HostWorkSamples {
-  std::int64_t threads = 0;
   std::vector<double> samples_s;
 };
 
@@ -110,13 +109,6 @@ struct Stop {
   /// With `precision`: the widest ratio of 95 % interval to median among the judged metrics; empty:
   /// too few repetitions.
   std::optional<double> width;
-};
-
-/// A time interval of a soak.
-struct SoakBin {
-  double at_s = 0;  ///< start of its first repetition, since that of the run
-  std::int64_t repetitions = 0;
-  double median_s = 0, min_s = 0, max_s = 0;
 };
 
 /// The matrix product that a run computed.
@@ -145,7 +137,6 @@ struct Run {
   std::optional<Stop> stopped;   ///< empty: not run, or interrupted
   /// Wall-clock time of each repetition, thinned in a soak; empty: not run.
   std::vector<double> samples_s;
-  std::vector<SoakBin> soak_bins;      ///< of a soak
   std::vector<double> alone_s;         ///< in phase together: samples of phase alone; not in files
   std::optional<base::Summary> issue;  ///< until all was issued, waits for blocking tasks included
   std::int64_t polls = 0;              ///< total number of queries of lanes by the waiting host

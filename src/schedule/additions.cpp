@@ -1,49 +1,13 @@
-// Inserts fences, disturbances and host work into schedules.
+// Inserts disturbances and host work into schedules.
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "schedule/build.hpp"
 
 namespace overlap::schedule {
-
-Schedule fenced(const Schedule& schedule) {
-  Schedule result = schedule;
-  result.tasks.clear();
-  result.names.clear();
-  // Per lane: one past the last task issued, and one past the last task seen complete.
-  std::vector<TaskId> issued(static_cast<std::size_t>(schedule.lanes));
-  std::vector<TaskId> complete = issued;
-  const auto lane_of = [&](TaskId id) { return static_cast<std::size_t>(schedule.tasks[id].lane); };
-  const auto wait_for = [&](TaskId id) { complete[lane_of(id)] = issued[lane_of(id)]; };
-  std::vector<TaskId> places;  // new index of each task
-  const auto append = [&](Task task, const std::string& name) {
-    for (TaskId& other : task.after) other = places[other];
-    result.tasks.push_back(std::move(task));
-    if (!schedule.names.empty()) result.names.push_back(name);
-  };
-  for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
-    Task task = schedule.tasks[id];
-    if (waits_for_lanes(task.stage)) std::ranges::for_each(task.after, wait_for);
-    if (!on_host(task.stage)) {
-      Task fence{.stage = Stage::fence, .chunk = task.chunk, .number = task.number};
-      for (const TaskId other : std::exchange(task.after, {})) {
-        if (other < complete[lane_of(other)]) continue;
-        wait_for(other);
-        fence.after.push_back(other);
-      }
-      if (!fence.after.empty()) append(std::move(fence), to_string(Stage::fence));
-      issued[lane_of(id)] = id + 1;
-      if (task.blocking) wait_for(id);
-    }
-    places.push_back(static_cast<TaskId>(result.tasks.size()));
-    append(std::move(task), schedule.names.empty() ? "" : schedule.names[id]);
-  }
-  return result;
-}
 
 Schedule disturbed(Schedule schedule, const deck::Disturb& disturb) {
   std::vector<Task>& tasks = schedule.tasks;

@@ -1,11 +1,11 @@
 #include "schedule/build.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -15,11 +15,6 @@
 
 namespace overlap::schedule {
 namespace {
-
-/// One function per order; an order without a file does not link.
-constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array<void (*)(Builder&), sizeof...(I)>{&issue<deck::orders[I].value>...};
-}(std::make_index_sequence<deck::orders.size()>());
 
 /// Layout of the baseline: one chunk per iteration, unless the device cannot hold it.
 Layout baseline(const Costs& costs, Layout layout) {
@@ -38,31 +33,46 @@ Layout baseline(const Costs& costs, Layout layout) {
   return layout;
 }
 
+/// Arrays, sorted by operation.
+std::vector<int> arrays_by_op(const std::vector<Array>& arrays) {
+  std::vector<int> numbers(arrays.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::ranges::stable_sort(numbers, {},
+                           [&](int i) { return arrays[static_cast<std::size_t>(i)].op; });
+  return numbers;
+}
+
 /// Cuts the data into chunks, all iterations alike.
 void cut_into_chunks(Builder& builder, const Layout& layout) {
   Schedule& schedule = builder.schedule;
   const std::vector<std::int64_t>& borders = layout.borders;
-  Cut cut;
-  for (std::int64_t iteration = 0; iteration < builder.costs.iterations; ++iteration) {
-    const std::int64_t offset = iteration * builder.costs.units;
-    for (std::size_t i = 1; i < borders.size(); ++i) {
-      cut.pieces.push_back({.begin = offset + borders[i - 1], .end = offset + borders[i]});
-    }
-  }
-  // In core the device arrays have the layout of the host arrays.
-  for (std::int64_t slot = 0; slot < layout.slots; ++slot) {
-    cut.slots.push_back(schedule.out_of_core ? slot * layout.largest_chunk_units
-                                             : borders[static_cast<std::size_t>(slot)]);
-  }
-  cut.device_units =
-      schedule.out_of_core ? layout.slots * layout.largest_chunk_units : builder.costs.units;
+  const auto chunks = static_cast<std::int64_t>(borders.size()) - 1;  // per iteration
   const bool mapped = !deck::has_copies(layout.transfer);
-  schedule.chunks = static_cast<int>(cut.pieces.size());
+  schedule.chunks = static_cast<int>(builder.costs.iterations * chunks);
   schedule.slots = mapped ? schedule.chunks : static_cast<int>(layout.slots);
-  schedule.cuts = {std::move(cut)};
+  for (Array& array : schedule.arrays) {
+    array.device_units =
+        schedule.out_of_core ? layout.slots * layout.largest_chunk_units : builder.costs.units;
+  }
+  const std::vector<int> arrays = arrays_by_op(schedule.arrays);
   for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
-    const int slot = mapped ? -1 : chunk % schedule.slots;
-    for (const int array : builder.by_op) schedule.uses.push_back({array, chunk, slot});
+    const auto i = static_cast<std::size_t>(chunk % chunks);
+    const std::int64_t begin = chunk / chunks * builder.costs.units + borders[i];
+    const auto slot = static_cast<std::size_t>(chunk % schedule.slots);
+    for (const int array : arrays) {
+      builder.operands.push_back(
+          {.array = array,
+           .piece = chunk,
+           .slot = mapped ? -1 : static_cast<int>(slot),
+           .begin = begin,
+           // In core the device arrays have the layout of the host arrays.
+           .device_begin = mapped ? 0
+                           : schedule.out_of_core
+                               ? chunk % schedule.slots * layout.largest_chunk_units
+                               : borders[slot],
+           .host = units_of(schedule.arrays[static_cast<std::size_t>(array)], begin,
+                            borders[i + 1] - borders[i])});
+    }
   }
 }
 
@@ -84,50 +94,31 @@ void number_lanes(Schedule& schedule) {
   schedule.threads = std::min(schedule.threads, schedule.lanes);
 }
 
-/// Last accesses of a slot.
-struct SlotState {
-  std::optional<TaskId> writer = {};
-  std::vector<TaskId> readers = {};  ///< since the last write
-};
-
 /// Adds the dependencies between tasks of different lanes.
 void add_dependencies(Schedule& schedule) {
-  std::vector<std::vector<SlotState>> slots;  // of each array
-  for (const Array& array : schedule.arrays) {
-    slots.emplace_back(cut_of(schedule, array).slots.size());
-  }
-  // For each lane: how far every lane is known to be complete when its next task starts, as one
-  // past the last such task of each. `complete_at`: the same after each task.
+  std::map<std::pair<int, int>, std::vector<TaskId>> users;  // of a slot, from its last writer on
+  // For each lane: one past the last task of every lane that its next task would wait for anyway.
   const auto lanes = static_cast<std::size_t>(schedule.lanes);
   std::vector<std::vector<TaskId>> complete(lanes, std::vector<TaskId>(lanes));
-  std::vector<std::vector<TaskId>> complete_at;
-  // With one cut no two chunks share data, so that dependencies never lead through a third lane.
-  const bool detours = schedule.cuts.size() > 1;
-  if (detours) complete_at.resize(schedule.tasks.size());
   for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
     base::check_interrupt();
     Task& task = schedule.tasks[id];
     if (task.stage == Stage::host) continue;
     std::vector<TaskId> before;
-    for (const Use& use : uses(schedule, task)) {
-      if (use.slot < 0) continue;
-      const bool writes = task.stage == Stage::h2d ||
-                          (task.stage == Stage::kernel && array_of(schedule, use).to_host);
-      SlotState& slot =
-          slots[static_cast<std::size_t>(use.array)][static_cast<std::size_t>(use.slot)];
-      // The readers already waited for the writer.
-      if (writes && !slot.readers.empty()) {
-        before.insert(before.end(), slot.readers.begin(), slot.readers.end());
-      } else if (slot.writer) {
-        before.push_back(*slot.writer);
-      }
-      if (writes) {
-        slot = {.writer = id};
-      } else {
-        slot.readers.push_back(id);
-      }
+    for (const Operand& operand : task.operands) {
+      if (operand.slot < 0) continue;
+      const bool output = schedule.arrays[static_cast<std::size_t>(operand.array)].to_host;
+      const bool writes = task.stage == Stage::h2d || (task.stage == Stage::kernel && output);
+      std::vector<TaskId>& slot = users[{operand.array, operand.slot}];
+      // A writer waits for the readers, which waited for the last writer.
+      const auto readers = std::span(slot).subspan(std::min<std::size_t>(slot.size(), 1));
+      const auto awaited = writes && !readers.empty()
+                               ? readers
+                               : std::span(slot).first(slot.size() - readers.size());
+      before.insert(before.end(), awaited.begin(), awaited.end());
+      if (writes) slot.clear();
+      slot.push_back(id);
     }
-    // Dependencies are transitive: the latest may make earlier ones redundant.
     std::ranges::sort(before, std::greater());
     std::vector<TaskId>& ends = complete[static_cast<std::size_t>(task.lane)];
     ends[static_cast<std::size_t>(task.lane)] = id + 1;
@@ -136,11 +127,7 @@ void add_dependencies(Schedule& schedule) {
       if (end > other) continue;
       task.after.push_back(other);
       end = other + 1;
-      for (std::size_t i = 0; detours && i < lanes; ++i) {
-        ends[i] = std::max(ends[i], complete_at[other][i]);
-      }
     }
-    if (detours) complete_at[id] = ends;
     std::ranges::reverse(task.after);
   }
 }
@@ -154,12 +141,9 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
   Builder builder(costs, order == Order::sequential ? baseline(costs, layout) : layout, order,
                   lanes);
   const bool listed = !costs.tasks.empty();
-  issuers[static_cast<std::size_t>(listed ? Order::custom : order)](builder);
+  issue(builder, listed ? Order::custom : order);
   number_lanes(builder.schedule);
   if (!listed) add_dependencies(builder.schedule);
-  if (layout.mechanism == deck::Mechanism::portable && builder.schedule.threads == 1) {
-    return fenced(builder.schedule);
-  }
   return std::move(builder.schedule);
 }
 
@@ -175,66 +159,64 @@ Builder::Builder(const Costs& workload_costs, const Layout& layout, Order order,
                .streams = layout.streams,
                .threads = layout.threads,
                .chunk_units = layout.largest_chunk_units,
-               .out_of_core = layout.out_of_core && deck::has_copies(layout.transfer)},
-      by_op(costs.arrays.size()) {
-  std::iota(by_op.begin(), by_op.end(), 0);
-  std::ranges::stable_sort(by_op, {}, [&](int array) { return op_of(array); });
+               .out_of_core = layout.out_of_core && deck::has_copies(layout.transfer)} {
   if (layout.tiles) {
-    cut_into_tiles(schedule, *layout.tiles);
+    operands = cut_into_tiles(schedule, *layout.tiles);
   } else {
     cut_into_chunks(*this, layout);
   }
 }
 
-UseRange Builder::uses_of(int chunk, int op) const {
-  const auto arrays =
-      std::ranges::equal_range(by_op, op, {}, [&](int array) { return op_of(array); });
-  const auto before = static_cast<std::size_t>(arrays.begin() - by_op.begin());
-  return {static_cast<std::uint32_t>(static_cast<std::size_t>(chunk) * by_op.size() + before),
-          static_cast<std::uint32_t>(arrays.size())};
+std::span<const Operand> Builder::operands_of(int chunk, int op) const {
+  const std::size_t arrays = schedule.arrays.size();
+  const auto of_chunk =
+      std::span(operands).subspan(static_cast<std::size_t>(chunk) * arrays, arrays);
+  const auto found = std::ranges::equal_range(of_chunk, op, {}, [&](const Operand& operand) {
+    return schedule.arrays[static_cast<std::size_t>(operand.array)].op;
+  });
+  return {found.begin(), found.end()};
 }
 
 int Builder::window_end(int first) const {
   const int end = std::min(first + schedule.slots, schedule.chunks);
-  if (schedule.cuts.size() == 1) return end;
+  if (!schedule.tiling) return end;
   // A panel must not replace one that another tile of the window needs.
   std::set<std::pair<int, int>> taken;
   for (int chunk = first; chunk < end; ++chunk) {
-    const auto [begin, count] = uses_of(chunk, 0);
-    for (const Use& use : std::span(schedule.uses).subspan(begin, count)) {
-      if (!taken.emplace(use.array, use.slot).second && use.loads) return chunk;
+    for (const Operand& operand : operands_of(chunk, 0)) {
+      if (!taken.emplace(operand.array, operand.slot).second && operand.loads) return chunk;
     }
   }
   return end;
 }
 
 void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
-  const auto [begin, count] = uses_of(chunk, op);
+  const auto used = operands_of(chunk, op);
   Task task{.stage = stage, .op = op, .chunk = chunk, .lane = lane, .blocking = blocking};
+  const auto array_of = [&](const Operand& operand) -> const Array& {
+    return schedule.arrays[static_cast<std::size_t>(operand.array)];
+  };
   if (is_copy(stage)) {
-    for (task.uses = {begin, 1}; task.uses.begin < begin + count; ++task.uses.begin) {
-      const Use& use = schedule.uses[task.uses.begin];
-      const Array& array = array_of(schedule, use);
-      const bool moves = stage == Stage::h2d ? array.to_device && use.loads : array.to_host;
-      if (!moves || use.slot < 0) continue;
-      task.bytes = host_region(schedule, use).bytes();
+    for (const Operand& operand : used) {
+      const Array& array = array_of(operand);
+      const bool moves = stage == Stage::h2d ? array.to_device && operand.loads : array.to_host;
+      if (!moves || operand.slot < 0) continue;
+      task.bytes = operand.host.bytes();
+      task.operands = {operand};
       schedule.tasks.push_back(task);
     }
     return;
   }
-  for (Use& use : std::span(schedule.uses).subspan(begin, count)) {
-    const Array& array = array_of(schedule, use);
-    task.bytes += host_region(schedule, use).bytes() *
-                  (std::size_t{array.to_device} + std::size_t{array.to_host});
-    if (stage == Stage::host) use.slot = -1;
+  task.operands.assign(used.begin(), used.end());
+  for (Operand& operand : task.operands) {
+    const Array& array = array_of(operand);
+    task.bytes +=
+        operand.host.bytes() * (std::size_t{array.to_device} + std::size_t{array.to_host});
+    if (stage == Stage::host) operand.slot = -1;
   }
-  task.uses = {begin, count};
   const double flops = costs.tiling ? 2 * static_cast<double>(costs.tiling->k)  // per element
                                     : costs.flops_per_unit;
-  task.flops = flops * work_units(schedule, uses(schedule, task).back());
-  if (stage == Stage::host && costs.host_flops_per_s > 0) {
-    task.duration_s = task.flops / costs.host_flops_per_s;
-  }
+  task.flops = flops * work_units(schedule, task.operands.back());
   schedule.tasks.push_back(std::move(task));
 }
 

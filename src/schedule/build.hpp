@@ -49,16 +49,10 @@ std::vector<std::size_t> device_bytes(const Costs& costs, const Layout& layout, 
 std::optional<std::string> misplaced(const Costs& costs, Order order);
 
 /// Builds the schedule of one issue order: tasks, lanes and dependencies. Dependencies between
-/// lanes are exactly those that data and slot reuse require and that the order within the lanes
-/// does not imply; of a custom workload, those that the deck requests and that the lanes do not
-/// imply. A portable schedule that one thread issues is fenced(). Precondition: `order` is not
-/// misplaced().
+/// lanes are those that data and slot reuse require and that neither the order within the lanes nor
+/// earlier ones of the lane imply; of a custom workload, those that the deck requests and that the
+/// lanes do not imply. Precondition: `order` is not misplaced().
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes);
-
-/// Replaces dependencies between lanes by fences, for lanes that only the host can wait for. Fences
-/// are as late and as few as possible: directly before the task that needs them, and only if the
-/// host has not yet seen the awaited tasks complete.
-Schedule fenced(const Schedule& schedule);
 
 /// Inserts the calls of a disturbance, on the lane of the task that follows them.
 Schedule disturbed(Schedule schedule, const deck::Disturb& disturb);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "schedule/build.hpp"
@@ -12,14 +13,13 @@ struct Builder {
   const Costs& costs;
   int lanes;
   Schedule schedule;
-  std::vector<int> by_op;  ///< array indices, sorted by operation
+  std::vector<Operand> operands;  ///< of each chunk, by operation
 
   /// A schedule without tasks, with the data cut according to the layout.
   Builder(const Costs& costs, const Layout& layout, Order order, int lanes);
 
-  int op_of(int array) const { return costs.arrays[static_cast<std::size_t>(array)].op; }
-  /// The uses of one operation on one chunk. The uses of each chunk are ordered as `by_op`.
-  UseRange uses_of(int chunk, int op) const;
+  /// The operands of one operation on one chunk.
+  std::span<const Operand> operands_of(int chunk, int op) const;
 
   /// End (exclusive) of the longest range of chunks from `first` on that fits on the device.
   int window_end(int first) const;
@@ -29,9 +29,12 @@ struct Builder {
   void issue(Stage stage, int chunk, int op, int lane, bool blocking = false);
 };
 
-/// Issues all tasks of an order; each order specialises it in its own file.
+/// Issues all tasks of an order, in orders.cpp; those of a list in custom.cpp.
 template <Order>
 void issue(Builder& builder);
+template <>
+void issue<Order::custom>(Builder& builder);
+void issue(Builder& builder, Order order);
 
 /// Round-robin lane of an operation on a chunk.
 inline int lane_in_turn(const Builder& builder, int chunk, int op) {

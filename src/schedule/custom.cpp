@@ -16,7 +16,7 @@ namespace {
 constexpr double nominal_bytes_per_s = 10e9;
 
 /// Size of the array of a chunk that only kernels use.
-constexpr std::size_t state_bytes = 4096;
+constexpr std::size_t state_bytes = 4;
 
 /// List indices in issue order.
 std::vector<TaskId> sequence(const std::vector<Task>& listed, Order order) {
@@ -101,7 +101,7 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& unsized, std::i
     if (is_copy(task.stage)) {
       const bool up = task.stage == Stage::h2d;
       task.bytes = static_cast<std::size_t>(deck_task.bytes);
-      task.uses.begin = static_cast<std::uint32_t>(costs.arrays.size());
+      task.operands = {{.array = static_cast<int>(costs.arrays.size())}};
       costs.arrays.push_back({.name = deck_task.name,
                               .op = op.number,
                               .unit_bytes = task.bytes,
@@ -198,11 +198,9 @@ void issue<Order::custom>(Builder& builder) {
     for (const auto& [lane, other] : after) task.after.push_back(other);
     std::ranges::sort(task.after);
     if (!on_host(task.stage)) last[task.lane] = id;
-    if (task.stage == Stage::kernel) task.uses = builder.uses_of(0, task.op);
-    if (is_copy(task.stage)) {
-      schedule.uses.push_back({.array = static_cast<int>(task.uses.begin)});
-      task.uses = {static_cast<std::uint32_t>(schedule.uses.size() - 1), 1};
-    }
+    const auto used = builder.operands_of(0, task.op);
+    if (task.stage == Stage::kernel) task.operands.assign(used.begin(), used.end());
+    for (Operand& own : task.operands) own = *std::ranges::find(used, own.array, &Operand::array);
     schedule.tasks.push_back(std::move(task));
     schedule.names.push_back(builder.costs.names[i]);
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/interrupt.hpp"
@@ -20,46 +21,29 @@ void merge(VectorClock& into, const VectorClock& other) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], other[i]);
 }
 
-/// Accesses to a byte range since its last write.
+/// A piece of an array on the host, or a slot on the device.
+struct Place {
+  int array;
+  bool on_host;
+  int number;
+  auto operator<=>(const Place&) const = default;
+};
+
+/// Where a place lies: bytes [band, band_end) of each line, and of these lines, or without bands of
+/// all bytes, [begin, end). (The pieces of a matrix interleave on the host.)
+struct Extent {
+  std::size_t band = 0, band_end = 0, begin = 0, end = 0;
+  auto operator<=>(const Extent&) const = default;
+};
+
+/// What is known of a place: accesses since the last write, which `writer` made.
 struct Users {
+  Extent extent;
+  TaskId first;       ///< task that uses it
+  std::size_t bytes;  ///< without padding
   std::optional<TaskId> writer = {};
   std::vector<TaskId> readers = {};
 };
-/// All bytes as ranges by first byte; each range ends where the next begins.
-using Ranges = std::map<std::size_t, Users>;
-
-template <class T>
-bool is_index(int i, const std::vector<T>& list) {
-  return i >= 0 && static_cast<std::size_t>(i) < list.size();
-}
-
-/// The range that begins at a byte; splits the range that contains it.
-Ranges::iterator begin_at(Ranges& ranges, std::size_t byte) {
-  const auto next = ranges.upper_bound(byte);
-  const auto holder = std::prev(next);
-  return holder->first == byte ? holder : ranges.emplace_hint(next, byte, holder->second);
-}
-
-/// A byte range on one side that a task reads, writes or both. On the host it includes the padding
-/// between and behind the lines of a unit. The pieces of a matrix interleave on the host; their
-/// bytes are renumbered as if each band of lines were stored contiguously.
-struct Access {
-  const Use& use;
-  bool on_host;
-  std::size_t begin;
-  std::size_t end;
-  bool reads;
-  bool writes;
-};
-
-/// Start of a unit of a piece on the host, in the numbering of Access.
-std::size_t host_place(const Array& array, const Piece& piece, std::int64_t unit) {
-  const auto units = static_cast<std::size_t>(unit);
-  if (piece.length > 0) return piece.from * array.host.planes + piece.length * units;
-  return array.host.begin + array.host.plane_pitch * units;
-}
-
-constexpr const char* bad_index = "has an index out of range";
 
 class Checker {
  public:
@@ -77,9 +61,6 @@ class Checker {
   }
 
   std::vector<Hazard> run() {
-    if (!well_cut()) {
-      return {{Hazard::Kind::malformed, 0, "malformed: the pieces of an array overlap"}};
-    }
     for (TaskId id = 0; id < schedule_.tasks.size() && hazards_.size() < most_; ++id) {
       base::check_interrupt();
       if (const std::string flaw = flaw_of(id); !flaw.empty()) {
@@ -89,6 +70,7 @@ class Checker {
       advance(id);
       check(id);
     }
+    if (hazards_.empty()) require_separate_places();
     if (hazards_.empty() && schedule_.names.empty()) require_outputs();
     return std::move(hazards_);
   }
@@ -96,8 +78,8 @@ class Checker {
  private:
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
   std::size_t lane(TaskId id) const { return static_cast<std::size_t>(task(id).lane); }
-  Ranges& ranges(bool on_host, int array) {
-    return ranges_.try_emplace({on_host, array}, Ranges{{0, {}}}).first->second;
+  const Array& array_of(int array) const {
+    return schedule_.arrays[static_cast<std::size_t>(array)];
   }
 
   /// Records a hazard. Returns false, for checks that return whether they succeeded.
@@ -109,89 +91,67 @@ class Checker {
     return false;
   }
 
-  /// Whether the bands of the pieces of each array are equal or disjoint, as host_place() needs.
-  bool well_cut() const {
-    return std::ranges::all_of(schedule_.cuts, [](const Cut& cut) {
-      std::map<std::size_t, std::size_t> bands;  // end of each band by its begin
-      for (const Piece& piece : cut.pieces) {
-        const std::size_t end = piece.from + piece.length;
-        if (bands.emplace(piece.from, end).first->second != end) return false;
-      }
-      return std::ranges::adjacent_find(bands, [](const auto& a, const auto& b) {
-               return a.second > b.first;
-             }) == bands.end();
-    });
-  }
-
   /// What is malformed about a task; empty if nothing.
   std::string flaw_of(TaskId id) const {
     const Task& t = task(id);
-    if (!is_index(t.lane, lane_clocks_) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
-        t.uses.begin + std::size_t{t.uses.count} > schedule_.uses.size()) {
-      return bad_index;
+    if (t.lane < 0 || t.lane >= schedule_.lanes || t.chunk < 0 || t.chunk >= schedule_.chunks) {
+      return "has an index out of range";
     }
-    const auto later = std::ranges::find_if(t.after, [&](TaskId other) { return other >= id; });
-    if (later != t.after.end()) {
-      return fmt::format("waits for task {}, which is issued later", *later);
+    for (const TaskId other : t.after) {
+      if (other >= id) return fmt::format("waits for task {}, which is issued later", other);
     }
-    if (schedule_.threads > 1 && (t.blocking || (waits_for_lanes(t.stage) && !t.after.empty()))) {
+    if (schedule_.threads > 1 && (t.blocking || (t.stage == Stage::host && !t.after.empty()))) {
       return "orders tasks by a wait of the host, but several threads issue";
     }
-    const auto used = uses(schedule_, t);
-    for (const Use& use : used) {
-      if (std::string flaw = flaw_of(use); !flaw.empty()) return flaw;
+    if (!std::ranges::all_of(t.operands, [&](const auto& operand) { return fits(operand); })) {
+      return "reaches beyond its arrays";
     }
-    if (t.stage == Stage::kernel) return flaw_of_kernel(t);
-    if (is_copy(t.stage) && (used.size() != 1 || used[0].slot < 0 ||
-                             t.bytes != host_region(schedule_, used[0]).bytes())) {
+    if (is_copy(t.stage) && (t.operands.size() != 1 || t.operands[0].slot < 0 ||
+                             t.bytes != t.operands[0].host.bytes())) {
       return fmt::format("copies {} bytes, which is not the size of its piece", t.bytes);
     }
-    return "";
-  }
-
-  /// Indices are valid, and the piece lies within its array and its slot.
-  std::string flaw_of(const Use& use) const {
-    if (!is_index(use.array, schedule_.arrays) ||
-        !is_index(array_of(schedule_, use).cut, schedule_.cuts)) {
-      return bad_index;
-    }
-    const Array& array = array_of(schedule_, use);
-    const Cut& cut = cut_of(schedule_, array);
-    if (!is_index(use.piece, cut.pieces) || (use.slot != -1 && !is_index(use.slot, cut.slots))) {
-      return bad_index;
-    }
-    const Piece& piece = piece_of(schedule_, use);
-    const std::size_t slot_end =
-        use.slot < 0 ? 0 : device_offset(schedule_, use) + host_region(schedule_, use).bytes();
-    const bool fits = piece.begin >= 0 && piece.begin < piece.end &&
-                      static_cast<std::size_t>(piece.end) <= array.host.planes &&
-                      piece.from + piece.length <= array.host.line_bytes &&
-                      slot_end <= static_cast<std::size_t>(cut.device_units) * array.unit_bytes;
-    return fits ? "" : "reaches beyond its arrays";
-  }
-
-  /// Uses all arrays of its operation, and the same piece of all arrays with the same cut.
-  std::string flaw_of_kernel(const Task& t) const {
+    if (t.stage != Stage::kernel) return "";
     const auto arrays = arrays_of_op_.find(t.op);
-    if (arrays == arrays_of_op_.end()) return "has no array of its operation";
-    const auto used = uses(schedule_, t);
-    const auto [lacked, other] = std::ranges::mismatch(arrays->second, used, {}, {}, &Use::array);
-    if (lacked != arrays->second.end()) {
-      return fmt::format("does not use array {} of its operation",
-                         schedule_.arrays[static_cast<std::size_t>(*lacked)].name);
+    if (arrays == arrays_of_op_.end() ||
+        !std::ranges::equal(arrays->second, t.operands, {}, {}, &Operand::array)) {
+      return "does not use the arrays of its operation";
     }
-    if (other != used.end()) return "uses an array of another operation";
-    const bool one_chunk = std::ranges::all_of(used, [&](const Use& use) {
-      return array_of(schedule_, use).cut != array_of(schedule_, used[0]).cut ||
-             (use.piece == used[0].piece && use.slot == used[0].slot);
+    // The three matrices of a product number their pieces apart.
+    const bool one_chunk = std::ranges::all_of(t.operands, [&](const Operand& operand) {
+      return operand.piece == t.operands[0].piece && operand.slot == t.operands[0].slot;
     });
-    return one_chunk ? "" : "uses pieces of several chunks";
+    return one_chunk || schedule_.tiling ? "" : "uses pieces of several chunks";
+  }
+
+  /// Whether a piece lies within its array and its slot.
+  bool fits(const Operand& operand) const {
+    if (operand.array < 0 || operand.array >= std::ssize(schedule_.arrays)) return false;
+    const Array& array = array_of(operand.array);
+    if (operand.host.begin < array.host.begin || operand.device_begin < 0) return false;
+    const Extent host = host_extent(operand);
+    return host.begin == static_cast<std::size_t>(operand.begin) && host.begin < host.end &&
+           host.end <= array.host.planes && host.band_end <= array.host.line_bytes &&
+           (operand.slot < 0 ||
+            slot_extent(operand).end <=
+                static_cast<std::size_t>(array.device_units) * array.unit_bytes);
+  }
+
+  /// The units of an operand on the host, and its part of their lines.
+  Extent host_extent(const Operand& operand) const {
+    const Region& host = operand.host;
+    const std::size_t from = host.begin - array_of(operand.array).host.begin;
+    const std::size_t band = from % host.plane_pitch, unit = from / host.plane_pitch;
+    return {band, band + host.line_bytes, unit, unit + host.planes};
+  }
+  Extent slot_extent(const Operand& operand) const {
+    const std::size_t begin = device_offset(schedule_, operand);
+    return {.begin = begin, .end = begin + operand.host.bytes()};
   }
 
   /// Advances the clock of the lane of a task to its execution.
   void advance(TaskId id) {
     if (on_host(task(id).stage)) {
-      if (!waits_for_lanes(task(id).stage)) return;
+      if (task(id).stage != Stage::host) return;
       for (const TaskId other : task(id).after) merge(host_clock_, lane_clocks_[lane(other)]);
       return;
     }
@@ -212,98 +172,115 @@ class Checker {
   /// Checks all accesses of a task.
   void check(TaskId id) {
     const Stage stage = task(id).stage;
-    const bool copies = is_copy(stage);
-    for (const Use& use : uses(schedule_, task(id))) {
-      const Array& array = array_of(schedule_, use);
-      const Piece& piece = piece_of(schedule_, use);
-      const auto check_side = [&](bool on_host, std::size_t begin, std::size_t end) {
-        const bool source = on_host == (stage == Stage::h2d);  // of a copy
-        check(id, {use, on_host, begin, end, copies ? source : array.to_device,
-                   copies ? !source : array.to_host});
-      };
-      if (copies || use.slot < 0) {
-        check_side(true, host_place(array, piece, piece.begin),
-                   host_place(array, piece, piece.end));
+    for (const Operand& operand : task(id).operands) {
+      const Array& array = array_of(operand.array);
+      if (!is_copy(stage)) {
+        check(id, operand, operand.slot < 0, array.to_device, array.to_host);
+        continue;
       }
-      if (use.slot < 0) continue;
-      const std::size_t begin = device_offset(schedule_, use);
-      check_side(false, begin, begin + host_region(schedule_, use).bytes());
+      for (const bool host_side : {true, false}) {
+        const bool source = host_side == (stage == Stage::h2d);
+        check(id, operand, host_side, source, !source);
+      }
     }
   }
 
-  void check(TaskId id, const Access& access) {
-    Ranges& array_ranges = ranges(access.on_host, access.use.array);
-    auto range = begin_at(array_ranges, access.begin);
-    const auto end = begin_at(array_ranges, access.end);
-    // One report per access is enough.
-    while (range != end && touch(id, access, range->second)) ++range;
-  }
-
-  bool touch(TaskId id, const Access& access, Users& users) {
+  void check(TaskId id, const Operand& operand, bool host_side, bool reads, bool writes) {
+    const Extent extent = host_side ? host_extent(operand) : slot_extent(operand);
+    const Place place{operand.array, host_side, host_side ? operand.piece : operand.slot};
+    Users& users =
+        places_.try_emplace(place, Users{extent, id, operand.host.bytes()}).first->second;
+    const std::string name =
+        array_of(operand.array).name + (host_side ? " on the host" : " on the device");
+    // Slots hold pieces of different sizes.
+    if (!host_side) users.extent.end = std::max(users.extent.end, extent.end);
+    if (extent.begin != users.extent.begin || (host_side && extent != users.extent)) {
+      report(Hazard::Kind::malformed, id,
+             fmt::format("uses another place of array {} than {}", name,
+                         describe(schedule_, users.first)));
+      return;
+    }
     const auto conflict = [&](Hazard::Kind kind, const char* verb, TaskId other) {
-      return report(
+      report(
           kind, id,
-          fmt::format("{} array {} without waiting for {}{}", verb, name(access),
+          fmt::format("{} array {} without waiting for {}{}", verb, name,
                       kind == Hazard::Kind::raw ? "its writer " : "", describe(schedule_, other)));
     };
     const bool written = !users.writer || complete_before(*users.writer, id);
-    if (access.reads) {
+    if (reads) {
       if (!written) return conflict(Hazard::Kind::raw, "reads", *users.writer);
-      if (!access.on_host && !fresh(id, access, users.writer)) return false;
+      if (!host_side && !is_fresh(id, operand, users.writer, name)) return;
     }
-    if (!access.writes) {
+    if (!writes) {
       users.readers.push_back(id);
-      return true;
+      return;
     }
     for (const TaskId reader : users.readers) {
       if (!complete_before(reader, id)) return conflict(Hazard::Kind::war, "overwrites", reader);
     }
     if (!written) return conflict(Hazard::Kind::waw, "overwrites", *users.writer);
-    users = {.writer = id};
-    return true;
+    users.writer = id;
+    users.readers.clear();
   }
 
   /// Whether the device data that a task reads come from the previous stage of the same chunk:
   /// inputs of a kernel from copies, data copied back from a kernel.
-  bool fresh(TaskId id, const Access& access, const std::optional<TaskId>& writer) {
+  bool is_fresh(TaskId id, const Operand& read, const std::optional<TaskId>& writer,
+                const std::string& name) {
     if (!writer) {
-      if (array_of(schedule_, access.use).resident) return true;
+      if (array_of(read.array).resident) return true;
       return report(Hazard::Kind::stale, id,
-                    fmt::format("reads array {}, which nothing has written", name(access)));
+                    fmt::format("reads array {}, which nothing has written", name));
     }
     const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
-    const bool same = std::ranges::any_of(uses(schedule_, task(*writer)), [&](const Use& use) {
-      return use.array == access.use.array && use.piece == access.use.piece;
+    const bool same = std::ranges::any_of(task(*writer).operands, [&](const Operand& written) {
+      return written.array == read.array && written.piece == read.piece;
     });
     if (same && task(*writer).stage == source) return true;
     return report(Hazard::Kind::stale, id,
-                  fmt::format("reads stale data of array {}, last written by {}", name(access),
+                  fmt::format("reads stale data of array {}, last written by {}", name,
                               describe(schedule_, *writer)));
+  }
+
+  /// Requires that different places of an array share no byte: their bands are equal or separate,
+  /// and those of one band follow each other.
+  void require_separate_places() {
+    using Key = std::tuple<int, bool, Extent>;
+    std::vector<std::pair<Key, TaskId>> all;
+    for (const auto& [place, users] : places_) {
+      all.push_back({{place.array, place.on_host, users.extent}, users.first});
+    }
+    std::ranges::sort(all);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      const auto& [array, on_host, a] = all[i - 1].first;
+      const auto& [next_array, next_on_host, b] = all[i].first;
+      if (array != next_array || on_host != next_on_host) continue;
+      const bool one_band = a.band == b.band && a.band_end == b.band_end;
+      if (one_band ? a.end <= b.begin : a.band_end <= b.band) continue;
+      report(Hazard::Kind::malformed, all[i].second,
+             fmt::format("shares bytes of array {} with {}", array_of(array).name,
+                         describe(schedule_, all[i - 1].second)));
+      return;
+    }
   }
 
   /// Requires that every output is copied to the host completely. (Custom workloads may omit
   /// copies.)
   void require_outputs() {
-    for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
+    std::vector<std::size_t> written(schedule_.arrays.size());
+    for (const auto& [place, users] : places_) {
+      if (place.on_host && users.writer) {
+        written[static_cast<std::size_t>(place.array)] += users.bytes;
+      }
+    }
+    for (std::size_t i = 0; i < written.size(); ++i) {
       const Array& output = schedule_.arrays[i];
-      if (!output.to_host) continue;
-      const Region& host = output.host;
-      Ranges& array_ranges = ranges(true, static_cast<int>(i));
-      const auto end = begin_at(array_ranges, host.begin + host.planes * host.plane_pitch);
-      const auto gap = std::find_if(begin_at(array_ranges, host.begin), end,
-                                    [](const auto& range) { return !range.second.writer; });
-      if (gap == end) continue;
-      hazards_.push_back(
-          {Hazard::Kind::missing, static_cast<TaskId>(schedule_.tasks.size() - 1),
-           fmt::format("missing: no task copies array {} to the host from unit {} on", output.name,
-                       (gap->first - host.begin) / host.plane_pitch)});
+      if (!output.to_host || written[i] == output.host.bytes()) continue;
+      hazards_.push_back({Hazard::Kind::missing, static_cast<TaskId>(schedule_.tasks.size() - 1),
+                          fmt::format("missing: tasks copy {} of {} bytes of array {} to the host",
+                                      written[i], output.host.bytes(), output.name)});
       return;
     }
-  }
-
-  std::string name(const Access& access) const {
-    return array_of(schedule_, access.use).name +
-           (access.on_host ? " on the host" : " on the device");
   }
 
   const Schedule& schedule_;
@@ -312,7 +289,7 @@ class Checker {
   std::vector<VectorClock> lane_clocks_;
   std::map<TaskId, VectorClock> waited_for_;  ///< clock at completion of each task in some `after`
   std::map<int, std::vector<int>> arrays_of_op_;
-  std::map<std::pair<bool, int>, Ranges> ranges_;  ///< by (on host, array)
+  std::map<Place, Users> places_;
   std::vector<Hazard> hazards_;
 };
 

@@ -23,10 +23,11 @@ struct Hazard {
 };
 const char* to_string(Hazard::Kind kind);
 
-/// Proves the absence of hazards, or returns up to `most` of them. Checks only the byte ranges that
-/// each task accesses against the order that lanes, dependencies and blocking waits guarantee
-/// (vector clocks, as in race detectors). Shares no code with the builder. Schedules with named
-/// tasks may leave outputs on the device. Time O(n (log n + lanes)), memory up to lanes * tasks.
+/// Proves the absence of hazards, or returns up to `most` of them: that different pieces and slots
+/// are separate bytes, and that the order that lanes, dependencies and blocking waits guarantee
+/// (vector clocks, as in race detectors) suffices for all accesses to one piece or slot. Shares no
+/// code with the builder. Schedules with named tasks may leave outputs on the device. Time
+/// O(n (log n + lanes)), memory up to lanes * tasks.
 std::vector<Hazard> find_hazards(const Schedule& schedule, std::size_t most = 8);
 
 /// "task 7 (h2d of chunk 3 on lane 1)"; "task 7 (DH1, d2h)" where tasks have names.

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +21,7 @@ struct Region {
   std::size_t planes = 1;
   std::size_t pitch = 0;        ///< bytes between starts of adjacent lines
   std::size_t plane_pitch = 0;  ///< bytes between starts of adjacent planes
+  bool operator==(const Region&) const = default;
 
   std::size_t all_lines() const { return lines * planes; }
   std::size_t bytes() const { return line_bytes * all_lines(); }
@@ -82,12 +82,7 @@ constexpr bool is_kernel(Stage stage) {
 /// task is not part of a lane: the lane of a query is the one that it queries, that of host work is
 /// meaningless.
 constexpr bool on_host(Stage stage) {
-  return stage == Stage::host || stage == Stage::query || stage == Stage::disturbance ||
-         stage == Stage::fence;
-}
-/// Whether the host thread first waits for the lanes of all tasks in `after`.
-constexpr bool waits_for_lanes(Stage stage) {
-  return stage == Stage::host || stage == Stage::fence;
+  return stage == Stage::host || stage == Stage::query || stage == Stage::disturbance;
 }
 
 using TaskId = std::uint32_t;  ///< index into Schedule::tasks: position in the issue order
@@ -96,50 +91,30 @@ using TaskId = std::uint32_t;  ///< index into Schedule::tasks: position in the 
 /// array, planes or rows of a box, or columns of a matrix.
 struct Array {
   std::string name;
-  int op = 0;                  ///< the operation that uses it; custom: one per chunk number
-  std::size_t unit_bytes = 0;  ///< bytes per unit in a device slot, where tiles are packed
-  bool to_device = false;      ///< copied to the device before the kernel
-  bool to_host = false;        ///< copied back after it
-  bool resident = false;       ///< on the device before the run and never written
-  Region host = {};            ///< its units on the host, one plane each
-  std::size_t host_bytes = 0;  ///< size on the host, with padding between and behind lines
-  int cut = 0;                 ///< index into Schedule::cuts
+  int op = 0;                     ///< the operation that uses it; custom: one per chunk number
+  std::size_t unit_bytes = 0;     ///< bytes per unit in a device slot, where tiles are packed
+  bool to_device = false;         ///< copied to the device before the kernel
+  bool to_host = false;           ///< copied back after it
+  bool resident = false;          ///< on the device before the run and never written
+  Region host = {};               ///< its units on the host, one plane each
+  std::size_t host_bytes = 0;     ///< size on the host, with padding between and behind lines
+  std::int64_t device_units = 0;  ///< that the device array holds, in all slots
 };
 
-/// A piece of an array: units [begin, end); of a matrix, the same byte range of each of them.
-struct Piece {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::size_t from = 0;    ///< first byte within each unit
-  std::size_t length = 0;  ///< bytes per unit; 0: all
-  std::int64_t size() const { return end - begin; }
-  bool operator==(const Piece&) const = default;
-};
-
-/// How arrays are cut into pieces, and the device slots for these pieces.
-struct Cut {
-  std::vector<Piece> pieces;
-  std::vector<std::int64_t> slots;  ///< first unit of each in the device array
-  std::int64_t device_units = 0;    ///< capacity of a device array
-  bool operator==(const Cut&) const = default;
-};
-
-/// What a task accesses: a piece of an array, in a device slot or (slot -1) in host memory. A copy
-/// reads one side and writes the other. Any other task reads the arrays that are copied to the
+/// What a task accesses: a piece of an array, in host memory and in a device slot. Equal numbers of
+/// pieces (slots) mean the same bytes of the host (device) array, different ones separate bytes. A
+/// copy reads one side and writes the other. Any other task reads the arrays that are copied to the
 /// device and writes those that are copied back.
-struct Use {
+struct Operand {
   int array = 0;
   int piece = 0;
-  int slot = 0;
-  bool loads = true;  ///< a copy of this chunk fills the slot; false: a copy of an earlier chunk
-  bool operator==(const Use&) const = default;
-};
-
-/// A range of Schedule::uses.
-struct UseRange {
-  std::uint32_t begin = 0;
-  std::uint32_t count = 0;
-  bool operator==(const UseRange&) const = default;
+  int slot = -1;                  ///< -1: it is used in host memory
+  bool loads = true;              ///< a copy fills the slot; false: it holds the piece already
+  std::int64_t begin = 0;         ///< first unit in the host array
+  std::int64_t device_begin = 0;  ///< first unit of the slot in the device array
+  Region host = {};               ///< on the host, a plane per unit; of a matrix a part of each
+  std::int64_t size() const { return static_cast<std::int64_t>(host.planes); }
+  bool operator==(const Operand&) const = default;
 };
 
 /// One stage of one chunk for one array (copies) or one operation (kernels): the unit of issuing,
@@ -156,10 +131,10 @@ struct Task {
   int number = 0;         ///< custom: index in the list of the deck
   deck::Disturbance call = deck::Disturbance::synchronize;  ///< operation of a disturbance
   bool blocking = false;  ///< the host waits for completion before it issues the next task
-  /// Tasks of other lanes that must be complete before it starts; host work and fences wait for all
+  /// Tasks of other lanes that must be complete before it starts; host work waits for all
   /// tasks issued to those lanes.
   std::vector<TaskId> after;
-  UseRange uses = {};  ///< copies: one use; kernels: one per array of the operation
+  std::vector<Operand> operands = {};  ///< copies: one; kernels: one per array of the operation
   bool operator==(const Task&) const = default;
 };
 
@@ -187,8 +162,6 @@ struct Tiling {
 struct Schedule {
   Order order = Order::sequential;
   std::vector<Array> arrays;
-  std::vector<Cut> cuts;  ///< one for all arrays; of a matrix product one per array
-  std::vector<Use> uses;  ///< accesses of the tasks; tasks on the same data share entries
   std::vector<Task> tasks;
   std::vector<std::string> names;  ///< task names of custom workloads; else empty
   std::string kernel;              ///< key of its kernels in device files
@@ -208,36 +181,25 @@ struct Schedule {
 };
 
 /// The host thread that issues a task. Each issues its tasks in the order of the schedule, and a
-/// task only after those in `after`. With several threads the schedule has no blocking tasks and no
-/// fences; FencedLanes waits when it issues.
+/// task only after those in `after`. With several threads the schedule has no blocking tasks.
 inline int thread_of(const Schedule& schedule, const Task& task) {
   return task.lane % schedule.threads;
 }
 
-/// Accesses of a task; of a copy, the one piece that it moves.
-std::span<const Use> uses(const Schedule& schedule, const Task& task);
-const Array& array_of(const Schedule& schedule, const Use& use);
-const Cut& cut_of(const Schedule& schedule, const Array& array);
-const Piece& piece_of(const Schedule& schedule, const Use& use);
 /// The array of the piece that a copy moves; null for other tasks.
 const Array* copied_array(const Schedule& schedule, const Task& task);
 
-/// Host region of a piece or use, with lines as kernels see them; of a copy, merged().
-Region host_region(const Array& array, const Piece& piece);
-Region host_region(const Schedule& schedule, const Use& use);
-Region host_region(const Schedule& schedule, const Task& copy);
-/// First unit of the slot of a use in the device array.
-std::int64_t slot_begin(const Schedule& schedule, const Use& use);
-/// Offset of that slot in the device array, bytes.
-std::size_t device_offset(const Schedule& schedule, const Use& use);
-std::size_t device_offset(const Schedule& schedule, const Task& copy);
+/// Host region of `size` units from `begin` on, one plane each.
+Region units_of(const Array& array, std::int64_t begin, std::int64_t size);
+/// Offset of the slot of an operand in its device array, bytes.
+std::size_t device_offset(const Schedule& schedule, const Operand& operand);
 
 /// All units of the host array as regions of at most `most_bytes` each. Units of several lines must
 /// fit into `most_bytes`.
 std::vector<Region> regions_of(const Array& array, std::size_t most_bytes);
 
-/// Size of a piece in units of work: its units; of a matrix, its elements.
-double work_units(const Schedule& schedule, const Use& use);
+/// Size of an operand in units of work: its units; of a matrix, its elements.
+double work_units(const Schedule& schedule, const Operand& operand);
 
 /// The first of the largest chunks of an operation. Precondition: the schedule has chunks.
 int largest_chunk(const Schedule& schedule);
@@ -255,7 +217,7 @@ struct Product {
   std::int64_t m = 0, n = 0, k = 0;
   std::array<Matrix, 3> matrices = {};  ///< A, B, C
 };
-/// The product that a task computes, on host or device as its uses say; empty if none.
+/// The product that a task computes, on host or device as its operands say; empty if none.
 std::optional<Product> product(const Schedule& schedule, const Task& task);
 
 /// Bytes moved between host and device in each direction, by copies or by zero-copy kernels.

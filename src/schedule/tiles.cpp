@@ -108,14 +108,14 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
       plan.loaded_bytes +=
           tiling.bytes(std::min(lines, end - panel * lines)) * static_cast<std::size_t>(tiling.k);
     }
-    return Use{static_cast<int>(matrix), panel, slot, loads};
+    return Operand{static_cast<int>(matrix), panel, slot, loads};
   };
   for (const int tile :
        all_fit ? in_shells(tiling) : in_groups(tiling, choose_groups(tiling, slots))) {
     const int slot = static_cast<int>(plan.turns.size()) % slots[2];
     plan.turns.push_back({take(0, tiling.row(tile), tiling.tile_m, tiling.m),
                           take(1, tiling.column(tile), tiling.tile_n, tiling.n),
-                          Use{2, tile, slot}});
+                          Operand{2, tile, slot}});
   }
   return plan;
 }
@@ -155,33 +155,35 @@ void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling) {
     const Shape shape = shapes(tiling)[i];
     arrays[i].unit_bytes = tiling.bytes(shape.slot_rows);
     arrays[i].host = adjacent(tiling.bytes(shape.rows), static_cast<std::size_t>(shape.columns));
-    arrays[i].cut = static_cast<int>(i);
   }
 }
 
-void cut_into_tiles(Schedule& schedule, const TilePlan& plan) {
+std::vector<Operand> cut_into_tiles(Schedule& schedule, const TilePlan& plan) {
   const Tiling& tiling = plan.tiling;
   lay_out_matrices(schedule.arrays, tiling);
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto [rows, columns, slot_rows, slot_columns] = shapes(tiling)[i];
-    Cut& cut = schedule.cuts.emplace_back();
-    for (std::int64_t column = 0; column < columns; column += slot_columns) {
-      for (std::int64_t row = 0; row < rows; row += slot_rows) {
-        cut.pieces.push_back({.begin = column,
-                              .end = std::min(column + slot_columns, columns),
-                              .from = tiling.bytes(row),
-                              .length = tiling.bytes(std::min(slot_rows, rows - row))});
-      }
-    }
-    for (int slot = 0; slot < plan.slots[i]; ++slot) cut.slots.push_back(slot * slot_columns);
-    cut.device_units = plan.slots[i] * slot_columns;
-  }
+  std::vector<Operand> operands;
   for (const auto& turn : plan.turns) {
-    schedule.uses.insert(schedule.uses.end(), turn.begin(), turn.end());
+    for (Operand operand : turn) {
+      const auto i = static_cast<std::size_t>(operand.array);
+      const auto [rows, columns, slot_rows, slot_columns] = shapes(tiling)[i];
+      const std::int64_t in_column = (rows + slot_rows - 1) / slot_rows;  // pieces
+      const std::int64_t row = operand.piece % in_column * slot_rows;
+      operand.begin = operand.piece / in_column * slot_columns;
+      operand.device_begin = operand.slot * slot_columns;
+      operand.host = units_of(schedule.arrays[i], operand.begin,
+                              std::min(slot_columns, columns - operand.begin));
+      operand.host.begin += tiling.bytes(row);
+      operand.host.line_bytes = tiling.bytes(std::min(slot_rows, rows - row));
+      operands.push_back(operand);
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    schedule.arrays[i].device_units = plan.slots[i] * shapes(tiling)[i].slot_columns;
   }
   schedule.tiling = tiling;
   schedule.chunks = static_cast<int>(plan.turns.size());
   schedule.slots = plan.slots[2];
+  return operands;
 }
 
 }  // namespace overlap::schedule

@@ -22,7 +22,7 @@ std::array<std::size_t, 3> slot_bytes(const Tiling& tiling);
 struct TilePlan {
   Tiling tiling = {};
   TileSlots slots = {};
-  std::vector<std::array<Use, 3>> turns = {};
+  std::vector<std::array<Operand, 3>> turns = {};  ///< without their places in memory
   std::size_t loaded_bytes = 0;  ///< panels copied to the device, including repeated loads
 };
 
@@ -37,7 +37,7 @@ TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes);
 /// Sets the shapes of arrays A, B and C for a product.
 void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling);
 
-/// Cuts the arrays of a schedule into panels and tiles, and sets the uses of its chunks.
-void cut_into_tiles(Schedule& schedule, const TilePlan& plan);
+/// Cuts the arrays of a schedule into panels and tiles. Returns the operands of its chunks.
+std::vector<Operand> cut_into_tiles(Schedule& schedule, const TilePlan& plan);
 
 }  // namespace overlap::schedule

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "base/parallel.hpp"
-#include "workload/mirror.hpp"
+#include "workload/buffers.hpp"
 
 /// Fills host arrays and compares them with expected values.
 namespace overlap::workload {

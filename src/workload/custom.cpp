@@ -4,73 +4,55 @@
 
 #include "workload/check.hpp"
 #include "workload/data.hpp"
-#include "workload/kernel.hpp"
 
 /// Copies and busy kernels as listed in a deck. Copies to the device move words that depend on
-/// position, repetition and array. Data to be copied back are on the device before the run; the
-/// kernels of the chunk update words distributed over them. An update combines the number of the
-/// kernel, words of all inputs of the chunk, and the last of the steps that kept the kernel busy.
-/// This reveals a kernel that is missing, repeated, too early or out of order, and prevents the
-/// compiler from removing the steps.
+/// position, repetition and array. Data to be copied back are on the device before the run. The
+/// first word of each such array is a state: each kernel of the chunk updates it with its number,
+/// the first words of the chunk's inputs, and the last of the steps that kept the kernel busy. This
+/// reveals a kernel that is missing, repeated, too early or out of order, and prevents the compiler
+/// from removing the steps.
 namespace overlap::workload {
 namespace {
 
-/// The words of an array that kernels access: few enough for the shortest kernel.
-struct SampledWords {
-  Word* first;  ///< an address: views of views would need a kernel that constructs them
-  int count;
-  int stride;
-
-  template <class View>
-  explicit SampledWords(const View& array)
-      : first(array.data()),
-        count(static_cast<int>(std::min<std::size_t>(array.size(), 1024))),
-        stride(static_cast<int>(array.size() / static_cast<std::size_t>(count))) {}
-  SampledWords() = default;
-  KOKKOS_FUNCTION std::int64_t position(int i) const { return std::int64_t{i % count} * stride; }
-  KOKKOS_FUNCTION Word& operator()(int i) const { return first[position(i)]; }
+/// The first word of an array: an address, because views of views would need a kernel that
+/// constructs them.
+struct First {
+  Word* word;
 };
 
-/// Updates of a word: with a word of each input of the chunk, then with the kernel.
+/// Updates of a state: with the first word of an input, then with the kernel.
 KOKKOS_INLINE_FUNCTION Word with_input(Word x, Word input) { return step(x) + input; }
 KOKKOS_INLINE_FUNCTION Word with_kernel(Word x, Word busy, int number) {
   return step(x + busy) + static_cast<Word>(number);
 }
 
 /// The kernel on one chunk. One thread of each team executes the steps while the others wait: the
-/// teams occupy their share of the device, and concurrent kernels do not slow each other down. Each
-/// team updates its part of the samples.
-template <class Space>
+/// teams occupy their share of the device, and concurrent kernels do not slow each other down. The
+/// first team updates the states.
 struct Busy {
-  Kokkos::View<const SampledWords*, Space> arrays;  ///< of the chunk: inputs, then outputs
+  Kokkos::View<const First*, Space> arrays;  ///< of the chunk: inputs, then outputs
   int inputs;
   int number;
   std::int64_t steps;
+  Kokkos::View<Word, Space> last;  ///< receives the last step of any team, so that all are needed
 
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     Word busy = 0;
     Kokkos::single(Kokkos::PerTeam(team), [&](Word& x) { x = chain(steps); }, busy);
-    const int rank = team.league_rank();
-    const int teams = team.league_size();
-    for (int output = inputs; output < static_cast<int>(arrays.extent(0)); ++output) {
-      const SampledWords& out = arrays(output);
-      const auto update = [&](const auto& with) {
-        Kokkos::parallel_for(
-            Kokkos::TeamThreadRange(team, out.count * rank / teams, out.count * (rank + 1) / teams),
-            [&](int i) { out(i) = with(out(i), i); });
-      };
-      for (int k = 0; k < inputs; ++k) {
-        const SampledWords& in = arrays(k);
-        update([&](Word x, int i) { return with_input(x, in(i)); });
+    Kokkos::single(Kokkos::PerTeam(team), [&] {
+      Kokkos::atomic_store(last.data(), busy);
+      const int outputs_end = team.league_rank() == 0 ? static_cast<int>(arrays.extent(0)) : 0;
+      for (int output = inputs; output < outputs_end; ++output) {
+        Word& state = *arrays(output).word;
+        for (int k = 0; k < inputs; ++k) state = with_input(state, *arrays(k).word);
+        state = with_kernel(state, busy, number);
       }
-      update([&](Word x, int) { return with_kernel(x, busy, number); });
-    }
+    });
   }
 };
 
 /// Writes the initial words of an array.
-template <class Space>
 struct Preset {
   Kokkos::View<Word*, Space> words;
   std::uint32_t repetition;
@@ -79,54 +61,48 @@ struct Preset {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { words(i) = word(i, repetition, array); }
 };
 
-template <class Space>
-void enqueue_busy(const Space& instance, const Busy<Space>& busy, double share) {
-  constexpr unsigned size = is_host<Space> ? 1 : 512;
+void enqueue_busy(const Space& instance, const Busy& busy, double share) {
+  constexpr unsigned size = is_host ? 1 : 512;
   // Limits registers so that teams can fill the device. Ignored where an SM has fewer than 2048
   // threads, which have more registers.
   using LaunchLimits = Kokkos::LaunchBounds<size, 2048 / size>;
   const auto teams = std::max<std::int64_t>(
       1, std::llround(share * static_cast<double>(instance.concurrency()) / size));
-  enqueue("overlap::custom::busy",
-          Kokkos::TeamPolicy<Space, LaunchLimits>(instance, static_cast<int>(teams), int{size}),
-          busy);
+  Kokkos::parallel_for(
+      "overlap::custom::busy",
+      Kokkos::TeamPolicy<Space, LaunchLimits>(instance, static_cast<int>(teams), int{size}), busy);
 }
 
 /// The arrays of one chunk of the deck.
-template <class Space>
 struct ChunkArrays {
-  int chunk = 0;                            ///< number in the deck
-  std::vector<Mirror<Space, Word>> arrays;  ///< inputs first
+  int chunk = 0;                      ///< number in the deck
+  std::vector<Buffers<Word>> arrays;  ///< inputs first
   int inputs = 0;
-  Kokkos::View<SampledWords*, Space> samples = {};  ///< of the arrays
+  Kokkos::View<First*, Space> first = {};  ///< of the arrays
 };
 
 /// Allocates the arrays of all chunks, which are sorted by number.
-template <class Space>
-std::vector<ChunkArrays<Space>> allocate_chunks(const Setup& setup) {
+std::vector<ChunkArrays> allocate_chunks(const Setup& setup) {
   const std::vector<schedule::Array>& listed = setup.workload.arrays;
   std::set<int> numbers;
   for (const deck::CustomTask& task : setup.deck.tasks) {
     if (task.chunk > 0) numbers.insert(task.chunk);
   }
-  std::vector<ChunkArrays<Space>> chunks;
+  std::vector<ChunkArrays> chunks;
   for (const int number : numbers) chunks.push_back({.chunk = number});
   for (const bool input : {true, false}) {
     for (std::size_t i = 0; i < listed.size(); ++i) {
       if (listed[i].to_device != input) continue;
-      ChunkArrays<Space>& chunk = chunks[static_cast<std::size_t>(listed[i].op)];
-      chunk.arrays.push_back(setup.array<Space, Word>(i));
+      ChunkArrays& chunk = chunks[static_cast<std::size_t>(listed[i].op)];
+      chunk.arrays.push_back(setup.array<Word>(i));
       if (input) ++chunk.inputs;
     }
   }
-  for (ChunkArrays<Space>& chunk : chunks) {
-    chunk.samples = Kokkos::View<SampledWords*, Space>(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "overlap::custom::samples"),
-        chunk.arrays.size());
-    const auto mirror = Kokkos::create_mirror_view(chunk.samples);
-    for (std::size_t i = 0; i < mirror.size(); ++i)
-      mirror(i) = SampledWords(chunk.arrays[i].device);
-    Kokkos::deep_copy(chunk.samples, mirror);
+  for (ChunkArrays& chunk : chunks) {
+    chunk.first = Kokkos::View<First*, Space>("overlap::custom::first", chunk.arrays.size());
+    const auto on_host = Kokkos::create_mirror_view(chunk.first);
+    for (std::size_t i = 0; i < on_host.size(); ++i) on_host(i) = {chunk.arrays[i].device.data()};
+    Kokkos::deep_copy(chunk.first, on_host);
   }
   return chunks;
 }
@@ -147,29 +123,23 @@ std::vector<Word> chain_ends(const std::vector<deck::CustomTask>& tasks, std::in
 }
 
 /// The reference of a custom workload.
-template <class Space>
 struct ListReference {
   std::vector<schedule::Array> listed;
   std::vector<deck::CustomTask> tasks;
-  std::vector<ChunkArrays<Space>> chunks;
+  std::vector<ChunkArrays> chunks;
 
   /// Compares an array of a chunk with the expected result of the listed kernels: at the point of
   /// the list where it is copied back, and on the device after all kernels.
-  Verification verify(const ChunkArrays<Space>& chunk, const Mirror<Space, Word>& array,
+  Verification verify(const ChunkArrays& chunk, const Buffers<Word>& array,
                       std::uint32_t repetition, const std::vector<Word>& ends) const {
     const int number = array.host.number;
-    const SampledWords samples(array.device);
     const auto initial = [&](int array_number, std::int64_t position) {
       return word(position, repetition, array_number);
     };
-    std::vector<Word> updated;  // expected samples
-    for (int i = 0; i < samples.count; ++i) updated.push_back(initial(number, samples.position(i)));
+    Word state = initial(number, 0);  // expected
     const auto check = [&](const HostData<Word>& found) {
       return compare(found, [&](std::int64_t i) {
-        const std::int64_t sample = i / samples.stride;
-        const bool is_updated = i % samples.stride == 0 && sample < samples.count;
-        return Expected<Word>{is_updated ? updated[static_cast<std::size_t>(sample)]
-                                         : initial(number, i)};
+        return Expected<Word>{i == 0 ? state : initial(number, i)};
       });
     };
     Verification result;
@@ -179,14 +149,11 @@ struct ListReference {
       if (schedule::is_copy(tasks[task].stage) && copies++ == number)
         add(result, check(array.host));
       if (tasks[task].stage != deck::Stage::kernel || tasks[task].chunk != chunk.chunk) continue;
-      for (int i = 0; i < samples.count; ++i) {
-        Word& x = updated[static_cast<std::size_t>(i)];
-        for (int k = 0; k < chunk.inputs; ++k) {
-          const auto& input = chunk.arrays[static_cast<std::size_t>(k)];
-          x = with_input(x, initial(input.host.number, SampledWords(input.device).position(i)));
-        }
-        x = with_kernel(x, ends[task], static_cast<int>(task));
+      for (int k = 0; k < chunk.inputs; ++k) {
+        const auto& input = chunk.arrays[static_cast<std::size_t>(k)];
+        state = with_input(state, initial(input.host.number, 0));
       }
+      state = with_kernel(state, ends[task], static_cast<int>(task));
     }
     const auto on_device = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), array.device);
     add(result, check({.memory = on_device,
@@ -206,21 +173,24 @@ struct ListReference {
   }
 };
 
-template <class Space>
-void set_up_custom(const Setup& setup) {
+}  // namespace
+
+template <>
+void set_up<deck::WorkloadKind::custom>(const Setup& setup) {
   Workload& w = setup.workload;
-  const ListReference<Space> reference{w.arrays, setup.deck.tasks, allocate_chunks<Space>(setup)};
-  w.launch = [chunks = reference.chunks](const Space& instance, const Call& call) {
-    Busy<Space> busy{{}, 0, call.number, call.repeats};
+  const ListReference reference{w.arrays, setup.deck.tasks, allocate_chunks(setup)};
+  const Kokkos::View<Word, Space> last("overlap::custom::last");
+  w.launch = [chunks = reference.chunks, last](const Space& instance, const Call& call) {
+    Busy busy{{}, 0, call.number, call.repeats, last};
     if (call.op >= 0) {
       const auto& chunk = chunks[static_cast<std::size_t>(call.op)];
-      busy.arrays = chunk.samples;
+      busy.arrays = chunk.first;
       busy.inputs = chunk.inputs;
     }
     enqueue_busy(instance, busy, call.share);
   };
   std::vector<HostData<Word>> inputs;
-  std::vector<Mirror<Space, Word>> outputs;
+  std::vector<Buffers<Word>> outputs;
   for (const auto& chunk : reference.chunks) {
     for (const auto& array : chunk.arrays) {
       const bool input = w.arrays[static_cast<std::size_t>(array.host.number)].to_device;
@@ -228,23 +198,17 @@ void set_up_custom(const Setup& setup) {
     }
   }
   fill_inputs_with<Word>(w, inputs, [](auto... place) { return word(place...); });
-  w.place = [outputs](const InstanceRef& instance, std::uint32_t repetition) {
-    const Space& space = instance;
+  w.place = [outputs](const Space& instance, std::uint32_t repetition) {
     for (const auto& output : outputs) {
-      enqueue("overlap::custom::preset", space, std::ssize(output.device),
-              Preset<Space>{output.device, repetition, output.host.number});
+      for_parts(std::ssize(output.device), [&](std::int64_t begin, std::int64_t end) {
+        Kokkos::parallel_for("overlap::custom::preset", RangePolicy(instance, begin, end),
+                             Preset{output.device, repetition, output.host.number});
+      });
     }
   };
   w.verify = [reference](std::uint32_t repetition, std::int64_t steps_per_s) {
     return reference.verify(repetition, steps_per_s);
   };
-}
-
-}  // namespace
-
-template <>
-void set_up<deck::WorkloadKind::custom>(const Setup& setup) {
-  with_space(setup, [&]<class Space>() { set_up_custom<Space>(setup); });
 }
 
 }  // namespace overlap::workload

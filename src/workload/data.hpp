@@ -58,34 +58,18 @@ KOKKOS_INLINE_FUNCTION Word word(std::int64_t position, std::uint32_t repetition
   return static_cast<Word>(mix(position, repetition, array) >> 32);
 }
 
-/// Number of repeats, if known at compile time: common kernels are shorter without the loop.
-enum class Repeats { none, one, many };
-
 /// Mean over `repeats` of sqrt(sin(x)^2 + cos(x)^2) = 1: the increment of seeds 000 and 002 with
 /// variable intensity; exactly 1 without repeats.
-template <Repeats kind, class T>
-KOKKOS_INLINE_FUNCTION T sin_cos_one(T x, [[maybe_unused]] int repeats) {
-  if constexpr (kind == Repeats::none) return T(1);
-  if constexpr (kind == Repeats::one) {
-    const T s = Kokkos::sin(x);
-    const T c = Kokkos::cos(x);
-    return Kokkos::sqrt(s * s + c * c);
-  }
+template <class T>
+KOKKOS_INLINE_FUNCTION T sin_cos_one(T x, int repeats) {
+  if (repeats == 0) return T(1);
   T sum = 0;
-  for (int k = 0; k < repeats; ++k) sum += sin_cos_one<Repeats::one>(x + static_cast<T>(k), 1);
-  return sum / static_cast<T>(repeats);
-}
-
-/// Calls body(std::integral_constant<Repeats, ...>) for the number of repeats.
-template <class Body>
-void with_repeats(std::int64_t repeats, const Body& body) {
-  if (repeats == 0) {
-    body(std::integral_constant<Repeats, Repeats::none>());
-  } else if (repeats == 1) {
-    body(std::integral_constant<Repeats, Repeats::one>());
-  } else {
-    body(std::integral_constant<Repeats, Repeats::many>());
+  for (int k = 0; k < repeats; ++k) {
+    const T s = Kokkos::sin(x + static_cast<T>(k));
+    const T c = Kokkos::cos(x + static_cast<T>(k));
+    sum += Kokkos::sqrt(s * s + c * c);
   }
+  return sum / static_cast<T>(repeats);
 }
 
 /// Error bound of sin_cos_one(): with sine and cosine accurate to 2 ulp the root is within 2

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "base/error.hpp"
-#include "workload/kernel.hpp"
 #include "workload/product.hpp"
 
 #if defined(OVERLAP_KOKKOS_KERNELS)
@@ -31,21 +30,20 @@ static std::string library([[maybe_unused]] bool host) {
   return "none, a kernel of Kokkos Kernels instead";
 }
 
-template <class T>
-void gemm(const InstanceRef& instance, const schedule::Product& product,
-          const std::array<T*, 3>& arrays, double alpha, double beta) {
-  instance.with([&]<class Space>(const Space& space) {
-    const auto matrix = [&](std::size_t i, std::int64_t rows, std::int64_t columns) {
-      const auto& [begin, stride] = product.matrices[i];
-      const Kokkos::View<T**, Kokkos::LayoutLeft, Space> panel(arrays[i] + begin / sizeof(T),
-                                                               static_cast<std::size_t>(stride),
-                                                               static_cast<std::size_t>(columns));
-      return Kokkos::subview(panel, std::pair<std::int64_t, std::int64_t>(0, rows), Kokkos::ALL);
-    };
-    KokkosBlas::gemm(space, "N", "N", static_cast<T>(alpha), matrix(0, product.m, product.k),
-                     matrix(1, product.k, product.n), static_cast<T>(beta),
-                     matrix(2, product.m, product.n));
-  });
+/// gemm(), on the device or on the host.
+template <class Instance, class T>
+static void multiply(const Instance& instance, const schedule::Product& product,
+                     const std::array<T*, 3>& arrays, double alpha, double beta) {
+  const auto matrix = [&](std::size_t i, std::int64_t rows, std::int64_t columns) {
+    const auto& [begin, stride] = product.matrices[i];
+    const Kokkos::View<T**, Kokkos::LayoutLeft, Instance> panel(arrays[i] + begin / sizeof(T),
+                                                                static_cast<std::size_t>(stride),
+                                                                static_cast<std::size_t>(columns));
+    return Kokkos::subview(panel, std::pair<std::int64_t, std::int64_t>(0, rows), Kokkos::ALL);
+  };
+  KokkosBlas::gemm(instance, "N", "N", static_cast<T>(alpha), matrix(0, product.m, product.k),
+                   matrix(1, product.k, product.n), static_cast<T>(beta),
+                   matrix(2, product.m, product.n));
 }
 
 #else
@@ -57,18 +55,24 @@ std::optional<std::string> unavailable(deck::WorkloadKind kind) {
 
 static std::string library(bool) { return ""; }
 
-template <class T>
-void gemm(const InstanceRef&, const schedule::Product&, const std::array<T*, 3>&, double, double) {
+template <class Instance, class T>
+static void multiply(const Instance&, const schedule::Product&, const std::array<T*, 3>&, double,
+                     double) {
   throw base::Error(base::ExitCode::skipped, "no matrix products in this program: " +
                                                  *unavailable(deck::WorkloadKind::dgemm));
 }
 
 #endif
 
-template void gemm<float>(const InstanceRef&, const schedule::Product&,
-                          const std::array<float*, 3>&, double, double);
-template void gemm<double>(const InstanceRef&, const schedule::Product&,
-                           const std::array<double*, 3>&, double, double);
+template <class T>
+void gemm(const Space& instance, const schedule::Product& product, const std::array<T*, 3>& arrays,
+          double alpha, double beta) {
+  multiply(instance, product, arrays, alpha, beta);
+}
+template void gemm<float>(const Space&, const schedule::Product&, const std::array<float*, 3>&,
+                          double, double);
+template void gemm<double>(const Space&, const schedule::Product&, const std::array<double*, 3>&,
+                           double, double);
 
 namespace {
 
@@ -85,12 +89,11 @@ bool use_one_blas_thread() {
   return is_shared;
 }
 
-template <class Space, class T>
+template <class T>
 void set_up_product(const Setup& setup) {
   Workload& w = setup.workload;
   const deck::Workload& deck = setup.deck;
-  const std::array abc = {setup.array<Space, T>(0), setup.array<Space, T>(1),
-                          setup.array<Space, T>(2)};
+  const std::array abc = {setup.array<T>(0), setup.array<T>(1), setup.array<T>(2)};
   const product::Problem<T> problem{deck.m, deck.n, deck.k, deck.alpha, deck.beta};
   const auto on_device = [abc] {
     return std::array{abc[0].device.data(), abc[1].device.data(), abc[2].device.data()};
@@ -99,13 +102,14 @@ void set_up_product(const Setup& setup) {
     if (call.product) gemm<T>(instance, *call.product, on_device(), problem.alpha, problem.beta);
   };
   w.compute_on_host = [abc, problem](const Call& call) {
-    gemm<T>(Kokkos::DefaultHostExecutionSpace(), *call.product,
-            {abc[0].host.memory.data(), abc[1].host.memory.data(), abc[2].host.memory.data()},
-            problem.alpha, problem.beta);
+    const std::array on_host = {abc[0].host.memory.data(), abc[1].host.memory.data(),
+                                abc[2].host.memory.data()};
+    multiply(Kokkos::DefaultHostExecutionSpace(), *call.product, on_host, problem.alpha,
+             problem.beta);
   };
-  w.blas = library(is_host<Space>);
+  w.blas = library(is_host);
   // Lanes of Serial share the cores, one each; threads of the BLAS would be shared by all lanes.
-  if (is_host<Space> && concurrency(w.space) == 1 && use_one_blas_thread()) {
+  if (is_host && Space().concurrency() == 1 && use_one_blas_thread()) {
     w.blas += ", one thread per lane";
   }
   // Warm-up: the libraries must not initialize for this tile size during a run.
@@ -133,7 +137,8 @@ void set_up_product(const Setup& setup) {
 
 template <>
 void set_up<deck::WorkloadKind::dgemm>(const Setup& setup) {
-  with_float(setup, [&]<class Space, class T>() { set_up_product<Space, T>(setup); });
+  setup.deck.type == deck::ElementType::float32 ? set_up_product<float>(setup)
+                                                : set_up_product<double>(setup);
 }
 
 }  // namespace overlap::workload

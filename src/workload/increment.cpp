@@ -3,35 +3,39 @@
 
 /// a[i] += 1, where 1 is computed as in seeds 000 and 002: sqrt(sin(i)^2 + cos(i)^2).
 ///
-/// The array exists twice: a.device is a Kokkos::View in device memory, a.host its mirror in host
-/// memory. For each chunk, a lane copies a part of the mirror to the device (Kokkos::deep_copy, but
-/// for strided sections, prefetch and zero copy), calls `launch`, and copies the
-/// part back. A lane is an execution-space instance, such as a CUDA stream. Copies and kernels on
+/// The array exists twice: in host memory, and on the device, which may hold fewer chunks. A lane
+/// is an execution-space instance, such as a CUDA stream. For each chunk it runs
+///
+///     Kokkos::deep_copy(lane, chunk of a.device, chunk of a.host);  // Buffers::copy()
+///     Kokkos::parallel_for(label, RangePolicy(lane, 0, size), Increment);  // launch, below
+///     Kokkos::deep_copy(lane, chunk of a.host, chunk of a.device);
+///
+/// where separate lines, prefetch and zero copy have other copies or none. Copies and kernels on
 /// one instance run in order; those on several can overlap.
 namespace overlap::workload {
 namespace {
 
-template <class Space, class T, Repeats kind>
+template <class T>
 struct Increment {
   Kokkos::View<T*, Space> chunk;
   std::int64_t first;  ///< position of chunk(0) in the whole array
   int repeats;         ///< of the arithmetic, which makes the kernel longer
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    chunk(i) += sin_cos_one<kind>(static_cast<T>(first + i), repeats);
+    chunk(i) += sin_cos_one(static_cast<T>(first + i), repeats);
   }
 };
 
-template <class Space, class T>
+template <class T>
 void set_up_increment(const Setup& setup) {
   Workload& w = setup.workload;
-  const auto a = setup.array<Space, T>(0);
+  const Buffers<T> a = setup.array<T>(0);
   w.unit_elements = a.unit_elements;
   w.launch = [a](const Space& instance, const Call& call) {
-    const auto chunk = a.chunk(call);  // a subview of a.device
-    with_repeats(call.repeats, [&](auto kind) {
-      enqueue("overlap::increment::increment", instance, std::ssize(chunk),  // Kokkos::parallel_for
-              Increment<Space, T, kind()>{chunk, a.first(call), static_cast<int>(call.repeats)});
+    const Kokkos::View<T*, Space> chunk = a.chunk(call);
+    for_parts(std::ssize(chunk), [&](std::int64_t begin, std::int64_t end) {
+      Kokkos::parallel_for("overlap::increment::increment", RangePolicy(instance, begin, end),
+                           Increment<T>{chunk, a.first(call), static_cast<int>(call.repeats)});
     });
   };
   if (setup.deck.box) w.launch = launch_box(a, *setup.deck.box);
@@ -50,7 +54,8 @@ void set_up_increment(const Setup& setup) {
 
 template <>
 void set_up<deck::WorkloadKind::increment>(const Setup& setup) {
-  with_float(setup, [&]<class Space, class T>() { set_up_increment<Space, T>(setup); });
+  setup.deck.type == deck::ElementType::float32 ? set_up_increment<float>(setup)
+                                                : set_up_increment<double>(setup);
 }
 
 }  // namespace overlap::workload

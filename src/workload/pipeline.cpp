@@ -1,13 +1,12 @@
 #include "workload/check.hpp"
 #include "workload/data.hpp"
-#include "workload/kernel.hpp"
 
 namespace overlap::workload {
 namespace {
 
 /// One of the two operations of seed 001: c = a + u b (operation1) or c = a - u b (operation2) with
 /// u = 1, computed with the arithmetic of the seeds on the position of the element.
-template <class Space, class T, Repeats kind>
+template <class T>
 struct Operation {
   Kokkos::View<const T*, Space> a, b;
   Kokkos::View<T*, Space> c;
@@ -16,28 +15,29 @@ struct Operation {
   T sign;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const T u = sin_cos_one<kind>(static_cast<T>(first + i), repeats);
+    const T u = sin_cos_one(static_cast<T>(first + i), repeats);
     c(i) = a(i) + sign * u * b(i);
   }
 };
 
-template <class Space, class T>
+template <class T>
 void set_up_pipeline(const Setup& setup) {
   Workload& w = setup.workload;
-  std::vector<Mirror<Space, T>> arrays;  // a, b and c of each operation
+  std::vector<Buffers<T>> arrays;  // a, b and c of each operation
   std::vector<HostData<T>> inputs;
   for (std::size_t i = 0; i < w.arrays.size(); ++i) {
-    arrays.push_back(setup.array<Space, T>(i));
+    arrays.push_back(setup.array<T>(i));
     if (w.arrays[i].to_device) inputs.push_back(arrays.back().host);
   }
   w.launch = [arrays](const Space& instance, const Call& call) {
     const auto* const array = &arrays[3 * static_cast<std::size_t>(call.op)];
-    with_repeats(call.repeats, [&](auto kind) {
-      enqueue(call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
-              instance, call.size,
-              Operation<Space, T, kind()>{
-                  array[0].chunk(call), array[1].chunk(call), array[2].chunk(call), call.begin,
-                  static_cast<int>(call.repeats), call.op == 0 ? T(1) : T(-1)});
+    const auto a = array[0].chunk(call), b = array[1].chunk(call), c = array[2].chunk(call);
+    const bool adds = call.op == 0;
+    for_parts(std::ssize(c), [&](std::int64_t begin, std::int64_t end) {
+      Kokkos::parallel_for(
+          adds ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
+          RangePolicy(instance, begin, end),
+          Operation<T>{a, b, c, call.begin, static_cast<int>(call.repeats), adds ? T(1) : T(-1)});
     });
   };
   fill_inputs_with<T>(w, inputs, [](auto... place) { return value<T>(place...); });
@@ -61,7 +61,8 @@ void set_up_pipeline(const Setup& setup) {
 
 template <>
 void set_up<deck::WorkloadKind::pipeline>(const Setup& setup) {
-  with_float(setup, [&]<class Space, class T>() { set_up_pipeline<Space, T>(setup); });
+  setup.deck.type == deck::ElementType::float32 ? set_up_pipeline<float>(setup)
+                                                : set_up_pipeline<double>(setup);
 }
 
 }  // namespace overlap::workload

@@ -12,14 +12,14 @@
 
 namespace overlap::workload {
 
-/// Enqueues C <- alpha A B + beta C on the instance for the given parts of arrays A, B and C,
-/// through KokkosBlas::gemm: cuBLAS or rocBLAS on GPUs, where only one thread may call this. On
-/// host spaces it is complete on return and uses all threads that the BLAS has. With beta = 0 it
-/// does not read C. T: float or double. Throws base::Error{skipped} in a build without Kokkos
-/// Kernels.
+/// Enqueues C <- alpha A B + beta C on the instance for the given parts of arrays A, B and C on the
+/// device, through KokkosBlas::gemm: cuBLAS or rocBLAS on GPUs, where only one thread may call
+/// this. On host spaces it is complete on return and uses all threads that the BLAS has. With beta
+/// = 0 it does not read C. T: float or double. Throws base::Error{skipped} in a build without
+/// Kokkos Kernels.
 template <class T>
-void gemm(const InstanceRef& instance, const schedule::Product& product,
-          const std::array<T*, 3>& arrays, double alpha, double beta);
+void gemm(const Space& instance, const schedule::Product& product, const std::array<T*, 3>& arrays,
+          double alpha, double beta);
 
 /// Verification of matrix products.
 namespace product {

@@ -3,21 +3,20 @@
 
 #include "workload/check.hpp"
 #include "workload/data.hpp"
-#include "workload/kernel.hpp"
 
 namespace overlap::workload {
 namespace {
 
 /// Lines are contiguous: the rows of a row-major array, or the columns of a column-major one.
-template <class Space, class T>
+template <class T>
 using Lines = Kokkos::View<const T**, Kokkos::LayoutRight, Space>;  ///< (line, element)
 
 /// Sums of lines (seed 003). Integers are summed modulo 2^32 or 2^64, where overflow is defined.
-template <class Space, class T, class Sum>
+template <class T, class Sum>
 struct LineSums {
   using Accumulator = typename std::conditional_t<std::is_integral_v<Sum>, std::make_unsigned<Sum>,
                                                   std::type_identity<Sum>>::type;
-  Lines<Space, T> lines;
+  Lines<T> lines;
   Kokkos::View<Sum*, Space> sums;
 
   KOKKOS_FUNCTION static Accumulator widen(T x) {
@@ -45,36 +44,37 @@ struct LineSums {
 };
 
 /// Enqueues the line sums of a task.
-template <class Space, class T, class Sum>
-void launch_sums(const Space& instance, const LineSums<Space, T, Sum>& task, bool teams) {
-  const auto count = static_cast<std::int64_t>(task.lines.extent(0));
+template <class T, class Sum>
+void launch_sums(const Space& instance, const LineSums<T, Sum>& task, bool teams) {
   const auto length = static_cast<std::int64_t>(task.lines.extent(1));
-  if (!teams) return enqueue("overlap::rowsum::thread_per_row", instance, count, task);
   using Policy = Kokkos::TeamPolicy<Space>;
-  const int vector = is_host<Space> ? 1 : Policy::vector_length_max();
-  const int most_threads = is_host<Space> ? 1 : 256;
+  const int vector = is_host ? 1 : Policy::vector_length_max();
+  const int most_threads = is_host ? 1 : 256;
   // At least four elements per thread: enough loads in flight, little to combine at the end.
   const auto useful = static_cast<unsigned>(std::min<std::int64_t>(length / 4, most_threads));
   const int threads = std::max(vector, static_cast<int>(std::bit_floor(useful)));
-  constexpr std::int64_t most_lines = 1 << 30;  // league sizes are int
-  for (std::int64_t begin = 0; begin < count; begin += most_lines) {
-    const std::pair part(begin, std::min(count, begin + most_lines));
-    enqueue("overlap::rowsum::team_per_row",
-            Policy(instance, static_cast<int>(part.second - begin), threads / vector, vector),
-            LineSums<Space, T, Sum>{Kokkos::subview(task.lines, part, Kokkos::ALL),
-                                    Kokkos::subview(task.sums, part)});
-  }
+  for_parts(std::ssize(task.sums), [&](std::int64_t begin, std::int64_t end) {
+    if (!teams) {
+      return Kokkos::parallel_for("overlap::rowsum::thread_per_row",
+                                  RangePolicy(instance, begin, end), task);
+    }
+    const std::pair part(begin, end);
+    Kokkos::parallel_for("overlap::rowsum::team_per_row",
+                         Policy(instance, static_cast<int>(end - begin), threads / vector, vector),
+                         LineSums<T, Sum>{Kokkos::subview(task.lines, part, Kokkos::ALL),
+                                          Kokkos::subview(task.sums, part)});
+  });
 }
 
-template <class Space, class T, class Sum>
+template <class T, class Sum>
 void set_up_rowsum(const Setup& setup, std::int64_t length, bool teams) {
   Workload& w = setup.workload;
-  const auto lines = setup.array<Space, T>(0);
-  const auto sums = setup.array<Space, Sum>(1);
+  const auto lines = setup.array<T>(0);
+  const auto sums = setup.array<Sum>(1);
   w.launch = [lines, sums, length, teams](const Space& instance, const Call& call) {
-    const Lines<Space, T> chunk(lines.chunk(call).data(), static_cast<std::size_t>(call.size),
-                                static_cast<std::size_t>(length));
-    launch_sums<Space, T, Sum>(instance, {chunk, sums.chunk(call)}, teams);
+    const Lines<T> chunk(lines.chunk(call).data(), static_cast<std::size_t>(call.size),
+                         static_cast<std::size_t>(length));
+    launch_sums<T, Sum>(instance, {chunk, sums.chunk(call)}, teams);
   };
   fill_inputs_with<T>(w, {lines.host}, [](auto... place) { return value<T>(place...); });
   w.verify = [host = sums.host, length](std::uint32_t repetition, std::int64_t /*repeats*/) {
@@ -113,25 +113,23 @@ void set_up<deck::WorkloadKind::rowsum>(const Setup& setup) {
   const deck::Workload& deck = setup.deck;
   const std::int64_t length = deck.axis == deck::SumAxis::rows ? deck.columns : deck.rows;
   constexpr std::int64_t shortest_for_teams = 256;  // shorter lines leave most of a team idle
-  const bool teams = deck.kernel == deck::RowsumKernel::team_per_row ||
-                     (deck.kernel == deck::RowsumKernel::automatic &&
-                      !on_host(setup.workload.space) && length >= shortest_for_teams);
+  const bool teams =
+      deck.kernel == deck::RowsumKernel::team_per_row ||
+      (deck.kernel == deck::RowsumKernel::automatic && !is_host && length >= shortest_for_teams);
   setup.workload.kernel = teams ? "team_per_row" : "thread_per_row";
-  with_space(setup, [&]<class Space>() {
-    switch (deck.type) {
-      case deck::ElementType::int32:
-        if (deck.sum_type == deck::SumType::int64) {
-          return set_up_rowsum<Space, std::int32_t, std::int64_t>(setup, length, teams);
-        }
-        return set_up_rowsum<Space, std::int32_t, std::int32_t>(setup, length, teams);
-      case deck::ElementType::int64:
-        return set_up_rowsum<Space, std::int64_t, std::int64_t>(setup, length, teams);
-      case deck::ElementType::float32:
-        return set_up_rowsum<Space, float, float>(setup, length, teams);
-      case deck::ElementType::float64:
-        return set_up_rowsum<Space, double, double>(setup, length, teams);
-    }
-  });
+  switch (deck.type) {
+    case deck::ElementType::int32:
+      if (deck.sum_type == deck::SumType::int64) {
+        return set_up_rowsum<std::int32_t, std::int64_t>(setup, length, teams);
+      }
+      return set_up_rowsum<std::int32_t, std::int32_t>(setup, length, teams);
+    case deck::ElementType::int64:
+      return set_up_rowsum<std::int64_t, std::int64_t>(setup, length, teams);
+    case deck::ElementType::float32:
+      return set_up_rowsum<float, float>(setup, length, teams);
+    case deck::ElementType::float64:
+      return set_up_rowsum<double, double>(setup, length, teams);
+  }
 }
 
 }  // namespace overlap::workload

@@ -6,7 +6,7 @@
 #include "base/caches.hpp"
 #include "base/units.hpp"
 #include "deck/words.hpp"
-#include "workload/kernel.hpp"
+#include "workload/buffers.hpp"
 
 namespace overlap::workload {
 namespace {
@@ -16,15 +16,22 @@ constexpr auto set_ups = []<std::size_t... kind>(std::index_sequence<kind...>) {
   return std::array{&set_up<deck::words<deck::WorkloadKind>[kind].value>...};
 }(std::make_index_sequence<deck::words<deck::WorkloadKind>.size()>());
 
+// Not Kokkos::deep_copy of a value, which wrote outside the array with Kokkos 4.6.99 and GCC 11.
+struct Poison {
+  Byte* array;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { array[i] = 0xff; }
+};
+
 }  // namespace
 
-base::Error Setup::no_memory(const schedule::Array& array, std::size_t bytes,
-                             const std::exception& error) const {
-  const bool locked = memory == deck::HostMemory::pinned && !on_host(workload.space);
+base::Error Setup::no_memory(std::size_t number, const std::exception& error) const {
+  const schedule::Array& array = workload.arrays[number];
+  const bool locked = memory == deck::HostMemory::pinned && !is_host;
   return {base::ExitCode::precondition, "not enough memory for array " + array.name + ", " +
                                             base::format_bytes(array.host_bytes) +
                                             (locked ? " page-locked" : "") + " on the host and " +
-                                            base::format_bytes(bytes) +
+                                            base::format_bytes(device_bytes[number]) +
                                             " on the device: " + base::error_of(error).what()};
 }
 
@@ -36,15 +43,15 @@ void require_available(const deck::Deck& deck) {
                        std::string(deck::to_string(kind)) + " cannot run in this program: " + *why);
 }
 
-Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& costs,
+Workload make(const deck::Deck& deck, const schedule::Costs& costs,
               const std::vector<std::size_t>& device_bytes, std::int64_t repeats) {
   require_available(deck);
-  Workload workload{.space = space, .arrays = costs.arrays, .repeats = repeats};
+  Workload workload{.arrays = costs.arrays, .repeats = repeats};
   workload.host.resize(costs.arrays.size());
   workload.device.resize(costs.arrays.size());
   set_ups[static_cast<std::size_t>(deck.workload.kind)](
       {workload, deck.workload, deck.memory.host, device_bytes});
-  if (!on_host(space)) {
+  if (!is_host) {
     workload.generate = [generate = std::move(workload.generate),
                          host = workload.host](std::uint32_t repetition) {
       generate(repetition);
@@ -54,20 +61,13 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
   return workload;
 }
 
-// Does not use Kokkos::deep_copy of a value, which wrote outside the array with Kokkos 4.6.99 and
-// GCC 11.
-template <class Space>
-static void poison_on(const Space& instance, Byte* data, std::size_t size) {
-  constexpr Byte pattern = 0xff;
-  enqueue(
-      "overlap::poison", instance, static_cast<std::int64_t>(size),
-      KOKKOS_LAMBDA(std::int64_t i) { data[i] = pattern; });
-}
-
-void poison(const Workload& workload, const InstanceRef& instance) {
-  instance.with([&](const auto& space) {
-    for (const Bytes& array : workload.device) poison_on(space, array.data(), array.size());
-  });
+void poison(const Workload& workload, const Space& instance) {
+  for (const std::span<Byte> array : workload.device) {
+    for_parts(std::ssize(array), [&](std::int64_t begin, std::int64_t end) {
+      Kokkos::parallel_for("overlap::poison", RangePolicy(instance, begin, end),
+                           Poison{array.data()});
+    });
+  }
 }
 
 }  // namespace overlap::workload

@@ -208,7 +208,7 @@ class Usage(TestCase):
 
     def test_options_before_a_command(self):
         for words in (["--json", self.folder / "x.json"], ["--quiet"], ["--device", "h200"]):
-            self.assert_error(run(*words, "merge", self.folder), 3, f"found {words[0]} before a command")
+            self.assert_error(run(*words, "merge", self.folder), 3, f"found {words[0]} before a command|{words[0]} requires DECK")
         self.assertEqual(self.files(), [])
 
     def test_empty_file_name(self):

@@ -219,43 +219,14 @@ class ResultFile(TestCase):
         self.assertTrue(done.stdout[end:].strip().startswith("OVERLAP_"))
         self.assertEqual(self.files(), ["small.yaml"])
 
-    def test_a_pipe_waits_for_its_reader_before_anything_runs(self):
-        pipe, table = self.folder / "out.json", self.folder / "out.csv"
+    def test_to_a_named_pipe(self):
+        pipe = self.folder / "out.json"
         os.mkfifo(pipe)
-        arguments = (self.deck(), "--quiet", "--json", pipe, "--csv", table)
-        process = start(*arguments)
-        time.sleep(1)
-        self.assertIsNone(process.poll())
+        process = start(self.deck(), "--quiet", "--json", pipe)
         with pipe.open() as reader:
             self.assertEqual(json.load(reader)["verdict"], "PASS")
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0)
-        begin = time.monotonic()
-        self.assert_error(run(*arguments, timeout=60), 1, r"out\.json: cannot write: no process has read this pipe for 10 s")
-        self.assertLess(time.monotonic() - begin, 30)
-        self.assertEqual(len(table.read_text().splitlines()), 1)  # nothing was measured
-        for number in (signal.SIGINT, signal.SIGTERM):
-            process = start(*arguments)
-            while not is_listening(process):
-                time.sleep(0.001)
-            process.send_signal(number)
-            stdout, stderr = process.communicate(timeout=5)
-            self.assertEqual((process.returncode, stdout), (130, "OVERLAP_RESULT verdict=INTERRUPTED data=NONE exit=130\n"), stderr)
-
-    def test_a_pipe_that_loses_its_reader(self):
-        pipe, junit = self.folder / "out.json", self.folder / "out.xml"
-        os.mkfifo(pipe)
-        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-        process = start(self.deck(ENDLESS), "--json", pipe, "--junit", junit)
-        for line in process.stdout:
-            if line.startswith("host memory"):
-                break
-        os.close(reader)
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=5)
-        self.assertEqual(process.returncode, 130, stderr)
-        self.assertIn("out.json: cannot write", stderr)
-        self.assertIn("out.json: cannot write", junit.read_text())
 
     def test_unknown_placeholders(self):
         for option in ("--json", "--calibrate", "--trace"):
@@ -412,13 +383,10 @@ class ResultFile(TestCase):
         self.assert_file_then_lines(done.stdout)
 
     def test_to_a_standard_stream_that_is_a_file(self):
-        # A link of our own to what /dev/stdout links to: a mistake here must not harm the machine.
-        link = self.folder / "stdout"
-        link.symlink_to("/proc/self/fd/1")
-        with self.target.open("w") as stdout:
-            self.assert_clean(run(self.deck(), "--quiet", "--json", link, stdout=stdout))
-        self.assertTrue(link.is_symlink(), "the link itself was replaced")
-        self.assert_file_then_lines(self.target.read_text())
+        for name in ("-", "/dev/stdout"):
+            with self.target.open("w") as stdout:
+                self.assert_clean(run(self.deck(), "--quiet", "--json", name, stdout=stdout))
+            self.assert_file_then_lines(self.target.read_text())
 
     def test_several_decks(self):
         document = self.written(self.deck(SLOW, "slow.yaml"), self.deck(), code=5)

@@ -150,8 +150,8 @@ class Pictures(TestCase):
             self.assert_error(run(self.deck(), "--timeline", name), 3, "--timeline.*allowed: .*[.]svg")
         self.assert_error(run(self.deck(), "--trace", ""), 3, "--trace: found ''; allowed: FILE")
         for option, name in (("--timeline", "t.svg"), ("--trace", "t.json")):
-            self.assert_error(run(option, name), 3, "no deck")
-            self.assert_error(run("--list", option, name), 3, f"--list with {option}")
+            self.assert_error(run(option, name), 3, "requires DECK")
+            self.assert_error(run("--list", option, name), 3, "requires DECK|excludes")
 
     def test_what_cannot_be_written_is_found_first(self):
         missing = self.folder / "missing"

@@ -75,7 +75,6 @@ class Precision(TestCase):
         result, text = self.result("repetitions: 3")
         self.assertNotIn("stopped: ", text)
         self.assertEqual(result["runs"][0]["stopped"]["reason"], "repetitions")
-        self.assertIsNone(result["runs"][0]["series"])
 
 
 class Soak(TestCase):
@@ -90,9 +89,8 @@ class Soak(TestCase):
         self.assertEqual(result["verification"]["runs"], repetitions * len(result["runs"]))
         for each in result["runs"]:
             self.assertTrue(each["verified"])
-            self.assertEqual(sum(part["repetitions"] for part in each["series"]), repetitions)
-            starts = [part["at_s"] for part in each["series"]]
-            self.assertEqual(starts, sorted(starts))
+            self.assertEqual(each["repetitions"], repetitions)
+            self.assertLessEqual(len(each["samples_s"]), 4096)
         self.assertNotIn("repetitions", result["deck"]["resolved"]["measure"])
         self.assertIn("throughput during the soak", page.read_text())
 
@@ -121,7 +119,6 @@ class Soak(TestCase):
         for each in result["runs"]:
             self.assertIsNone(each["stopped"])
             self.assertGreater(each["repetitions"], 0)
-            self.assertEqual(sum(part["repetitions"] for part in each["series"]), each["repetitions"])
 
     def test_pauses_do_not_count(self):
         """Wherever they fall: in a sample, in its verification, or between two."""
@@ -141,9 +138,6 @@ class Soak(TestCase):
         paused = [finding for finding in result["findings"] if finding["cause"] == "paused"]
         self.assertEqual(len(paused), 1)
         self.assertAlmostEqual(paused[0]["evidence"]["paused_s"], 6, delta=0.5)
-        for each in result["runs"]:
-            starts = [part["at_s"] for part in each["series"]]
-            self.assertEqual(starts, sorted(starts))
 
     def test_memory_stays_the_same(self):
         # Under the address sanitizer, what was freed is kept for a while: up to 256 MB by default.

@@ -64,14 +64,6 @@ acceptance: [{metric: max_error, max: 1e-5}]
 ENDLESS = SMALL.replace("repetitions: 3", "repetitions: 1000000")
 
 
-def in_fleet(pid):
-    """Whether the process shares memory with the other ranks of its node, which it does before it measures."""
-    try:
-        return "/dev/shm/overlap-" in pathlib.Path(f"/proc/{pid}/maps").read_text()
-    except OSError:
-        return False  # it has ended
-
-
 def run(*arguments, timeout=300, **options):
     """Runs the program to its end; its streams are text."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}

@@ -69,8 +69,8 @@ class Draw:
         m, n = self.size(200), self.size(200)
         workload = {"m": m, "n": n, "k": self.size(60), "tile_m": self.size(m), "tile_n": self.size(n)}
         self.maybe(0.4, workload, type=lambda: self.random.choice(("float32", "float64")),
-                   alpha=lambda: self.random.choice((-1, 0.5, 2)), beta=lambda: self.random.choice((0, -1, 3)),
-                   host_share=lambda: self.random.choice((0, 0.5, 1)))
+                   alpha=lambda: self.random.choice((-1, 0.5, 2)), beta=lambda: self.random.choice((0, -1, 3)))
+        workload["host_share"] = self.random.choice((0, 0.5, 1))
         return workload
 
     def custom(self):

@@ -128,7 +128,7 @@ class Sweep(Case):
         done = run(self.sweep(), "--dry-run")
         self.assert_clean(done)
         self.assertIn("6 points", done.stdout)
-        self.assertIn(["4", "2", "3", "on", "1", "12", "on", "2"], [line.split() for line in done.stdout.splitlines()])
+        self.assertIn("\n  chunks.count=4  issue.lanes=2\n", done.stdout)
 
     def test_predictions(self):
         table = self.folder / "out.csv"

@@ -30,9 +30,8 @@ void show_rate(const deck::Deck& deck) {
   schedule.tasks.resize(launches, schedule.tasks.front());
 
   measure::Executor executor(1);
-  auto workload =
-      workload::make(workload::default_space, deck, costs,
-                     schedule::device_bytes(costs, layout, schedule.cuts[0].device_units), repeats);
+  auto workload = workload::make(
+      deck, costs, schedule::device_bytes(costs, layout, schedule.arrays[0].device_units), repeats);
   workload.generate(0);
   executor.run(copies_and_kernel, workload);
   const double time_s =

@@ -26,7 +26,7 @@ struct WildWrite {
 // runs, before the `launch` of a graph or the `probe` of the next deck.
 int main(int argc, char** argv) {
   using namespace overlap;
-  using Space = Kokkos::DefaultExecutionSpace;
+  using workload::Space;
   const std::string where = argc > 1 ? argv[1] : "run";
   measure::Session session({});
   measure::Bench bench;
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   const auto lose = [&] {
     measure::Executor& executor = bench.executor.emplace(2);
     workload::Workload& workload = bench.workload;
-    workload = workload::make(workload::default_space, deck, costs, arrays, 1);
+    workload = workload::make(deck, costs, arrays, 1);
     workload.generate(1);
     executor.run(schedule, workload);
     if (where == "reset") {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "../uses.hpp"
+#include "../operands.hpp"
 #include "experiment/judge.hpp"
 #include "measure/measure.hpp"
 #include "schedule/build.hpp"
@@ -13,6 +13,8 @@
 #include "workload/workload.hpp"
 
 namespace overlap {
+
+using workload::Space;
 
 /// What `attempt` gives once it `holds`, or the 20th time: a busy machine disturbs times now and
 /// then, a fault always.
@@ -24,13 +26,9 @@ auto first_that(Holds holds, Attempt attempt) {
 }
 
 /// Whether lanes can work at the same time; on a single core those of a host cannot.
-template <class Space>
-bool can_overlap() {
-  return !workload::is_host<Space> || lanes::max_concurrent_lanes(workload::id_of<Space>) > 1;
-}
+inline bool can_overlap() { return !workload::is_host || lanes::max_concurrent_lanes() > 1; }
 
-/// A deck's schedule and workload, ready to run on a space.
-template <class Space>
+/// A deck's schedule and workload, ready to run.
 struct TestBench {
   schedule::Schedule schedule;
   workload::Workload workload;
@@ -42,13 +40,13 @@ struct TestBench {
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     schedule = schedule::build(costs, layout, order, lanes);
     EXPECT_TRUE(schedule::find_hazards(schedule).empty());
-    workload = workload::make(workload::id_of<Space>, deck, costs,
-                              schedule::device_bytes(costs, layout, schedule.cuts[0].device_units),
+    const std::int64_t units = schedule.arrays.empty() ? 0 : schedule.arrays[0].device_units;
+    workload = workload::make(deck, costs, schedule::device_bytes(costs, layout, units),
                               deck.workload.intensity.repeats);
-    executor = back_end ? std::make_unique<measure::Executor>(std::move(back_end), schedule.lanes,
-                                                              deck.issue.threads)
-                        : std::make_unique<measure::Executor>(schedule.lanes, deck.issue,
-                                                              deck.memory, workload::id_of<Space>);
+    executor = back_end
+                   ? std::make_unique<measure::Executor>(std::move(back_end), schedule.lanes,
+                                                         deck.issue.threads)
+                   : std::make_unique<measure::Executor>(schedule.lanes, deck.issue, deck.memory);
     if (deck.memory.host == deck::HostMemory::registered) measure::page_lock(workload, false);
   }
 
@@ -74,8 +72,7 @@ inline experiment::Run run_of(deck::Order order, schedule::Schedule schedule) {
 }
 
 /// The schedule as the program measures it, hazards or not: once, with new data.
-template <class Space>
-experiment::Run measured(const TestBench<Space>& bench) {
+inline experiment::Run measured(const TestBench& bench) {
   std::vector<experiment::Run> runs = {run_of(bench.schedule.order, bench.schedule)};
   measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1});
   return runs.front();

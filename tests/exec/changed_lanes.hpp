@@ -7,11 +7,10 @@
 namespace overlap {
 
 /// The back end's lanes, for tests to change a call of.
-template <class Space>
 class ChangedLanes : public lanes::Lanes {
  public:
   explicit ChangedLanes(int lanes, const deck::Issue& options = {})
-      : lanes_(lanes::make_lanes(workload::id_of<Space>, lanes, options)) {}
+      : lanes_(lanes::make_lanes(lanes, options)) {}
   void bind(const schedule::Schedule& s, const workload::Workload& w) override {
     lanes_->bind(s, w);
   }
@@ -19,7 +18,7 @@ class ChangedLanes : public lanes::Lanes {
   void issue(schedule::TaskId task) override { lanes_->issue(task); }
   void wait(int lane) override { lanes_->wait(lane); }
   bool query(int lane) override { return lanes_->query(lane); }
-  workload::InstanceRef instance(int lane) const override { return lanes_->instance(lane); }
+  const Space& instance(int lane) const override { return lanes_->instance(lane); }
 
  private:
   std::unique_ptr<lanes::Lanes> lanes_;

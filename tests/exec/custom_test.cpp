@@ -4,21 +4,14 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
-#include "lanes/fenced_lanes.hpp"
 #include "lanes/graphs.hpp"
 #include "measure/measure.hpp"
-#include "spaces.hpp"
 
 namespace overlap {
 namespace {
 
 using deck::Order;
 using deck::Stage;
-using lanes::FencedLanes;
-
-template <class Space>
-class CustomTest : public testing::Test {};
-TYPED_TEST_SUITE(CustomTest, Spaces);
 
 deck::Deck custom_deck(std::vector<deck::CustomTask> tasks) {
   deck::Deck deck;
@@ -87,7 +80,6 @@ std::vector<deck::CustomTask> everything() {
           task("Ke", Stage::kernel, 4)};
 }
 
-template <class Space>
 void expect_right(const std::vector<deck::CustomTask>& tasks) {
   const deck::Deck deck = custom_deck(tasks);
   const auto costs = schedule::costs(deck.workload, 1);
@@ -95,8 +87,7 @@ void expect_right(const std::vector<deck::CustomTask>& tasks) {
   for (const Order order : deck::orders_of(deck.workload.kind)) {
     if (schedule::misplaced(costs, order)) continue;
     for (const bool fenced : {false, true}) {
-      TestBench<Space> bench(deck, order, 1,
-                             fenced ? std::make_unique<FencedLanes<Space>>(6) : nullptr);
+      TestBench bench(deck, order, 1, fenced ? lanes::make_fenced_lanes(6, 1) : nullptr);
       for (std::uint32_t repetition = 1; repetition < 4; ++repetition) {
         const auto result = bench.run(repetition);
         EXPECT_FALSE(result.mismatch) << to_string(order) << ": " << result.mismatch->array
@@ -109,17 +100,17 @@ void expect_right(const std::vector<deck::CustomTask>& tasks) {
   EXPECT_GE(tried, 4);
 }
 
-TYPED_TEST(CustomTest, RennichsExamplesAreRightInEveryOrder) {
-  expect_right<TypeParam>(blocked_queue());
-  expect_right<TypeParam>(kernels());
-  expect_right<TypeParam>(three_streams());
+TEST(CustomTest, RennichsExamplesAreRightInEveryOrder) {
+  expect_right(blocked_queue());
+  expect_right(kernels());
+  expect_right(three_streams());
 }
 
-TYPED_TEST(CustomTest, EveryStageAndDependencyIsRight) { expect_right<TypeParam>(everything()); }
+TEST(CustomTest, EveryStageAndDependencyIsRight) { expect_right(everything()); }
 
-TYPED_TEST(CustomTest, TasksWithoutDataAreRight) {
-  expect_right<TypeParam>({task("C", Stage::host, 0)});
-  expect_right<TypeParam>({task("Q", Stage::query, 1), task("Z", Stage::default_stream, 0)});
+TEST(CustomTest, TasksWithoutDataAreRight) {
+  expect_right({task("C", Stage::host, 0)});
+  expect_right({task("Q", Stage::query, 1), task("Z", Stage::default_stream, 0)});
 }
 
 TEST(CustomGraphs, HoldTasksOfTheDeviceWithNoneOfTheHostBeforeThem) {
@@ -135,8 +126,8 @@ TEST(CustomGraphs, HoldTasksOfTheDeviceWithNoneOfTheHostBeforeThem) {
   EXPECT_FALSE(is_capturable({Stage::host}));
 }
 
-TYPED_TEST(CustomTest, GraphsNeedNoData) {
-  if (workload::is_host<TypeParam>) GTEST_SKIP() << "only GPUs have graphs";
+TEST(CustomTest, GraphsNeedNoData) {
+  if (workload::is_host) GTEST_SKIP() << "only GPUs have graphs";
   const auto host = task("C", Stage::host, 0);
   const auto barrier = task("Z", Stage::default_stream, 0);
   for (const auto& [tasks, graph] :
@@ -145,7 +136,7 @@ TYPED_TEST(CustomTest, GraphsNeedNoData) {
         std::pair(std::vector{task("Q", Stage::query, 1), barrier}, false)}) {
     deck::Deck deck = custom_deck(tasks);
     deck.issue.mechanism = deck::Mechanism::graph;
-    TestBench<TypeParam> bench(deck, Order::custom, 1);
+    TestBench bench(deck, Order::custom, 1);
     for (std::uint32_t repetition = 1; repetition < 3; ++repetition) {
       EXPECT_FALSE(bench.run(repetition).mismatch);
     }
@@ -153,32 +144,32 @@ TYPED_TEST(CustomTest, GraphsNeedNoData) {
   }
 }
 
-TYPED_TEST(CustomTest, SmallAndOddSizesAreRight) {
+TEST(CustomTest, SmallAndOddSizesAreRight) {
   for (const std::int64_t bytes : {4, 8, 4092, 4096, 4100, 8188}) {
     auto tasks = blocked_queue();
     for (auto& task : tasks) {
       if (schedule::is_copy(task.stage)) task.bytes = bytes;
     }
-    expect_right<TypeParam>(tasks);
+    expect_right(tasks);
   }
 }
 
 // Faults that verification must catch, whoever let them through.
 
-template <class Space, class Fault>
+template <class Fault>
 workload::Verification with_fault(const std::vector<deck::CustomTask>& tasks, const Fault& fault) {
-  TestBench<Space> bench(custom_deck(tasks), Order::custom, 1);
+  TestBench bench(custom_deck(tasks), Order::custom, 1);
   EXPECT_FALSE(bench.run(1).mismatch);
   fault(bench.schedule);
   return bench.run(2);
 }
 
-TYPED_TEST(CustomTest, VerificationCatchesEveryDroppedTask) {
+TEST(CustomTest, VerificationCatchesEveryDroppedTask) {
   for (const auto& tasks : {blocked_queue(), kernels(), three_streams(), everything()}) {
     for (std::size_t dropped = 0; dropped < tasks.size(); ++dropped) {
       if (!schedule::is_copy(tasks[dropped].stage) && tasks[dropped].stage != Stage::kernel)
         continue;
-      const auto result = with_fault<TypeParam>(tasks, [&](schedule::Schedule& s) {
+      const auto result = with_fault(tasks, [&](schedule::Schedule& s) {
         // What others wait for stays in its place, but does nothing.
         s.tasks[dropped].stage = Stage::default_stream;
       });
@@ -188,16 +179,16 @@ TYPED_TEST(CustomTest, VerificationCatchesEveryDroppedTask) {
   }
 }
 
-TYPED_TEST(CustomTest, VerificationCatchesSwappedKernels) {
-  const auto result = with_fault<TypeParam>(
+TEST(CustomTest, VerificationCatchesSwappedKernels) {
+  const auto result = with_fault(
       kernels(), [](schedule::Schedule& s) { std::swap(s.tasks[0].number, s.tasks[3].number); });
   ASSERT_TRUE(result.mismatch);
   EXPECT_EQ(result.mismatch->chunk, 1);
   EXPECT_EQ(result.mismatch->array, "chunk 1 on the device");
 }
 
-TYPED_TEST(CustomTest, VerificationCatchesARepeatedKernel) {
-  const auto result = with_fault<TypeParam>(three_streams(), [](schedule::Schedule& s) {
+TEST(CustomTest, VerificationCatchesARepeatedKernel) {
+  const auto result = with_fault(three_streams(), [](schedule::Schedule& s) {
     s.tasks[6] = s.tasks[5];  // the query of lane 2
     s.tasks[6].after.clear();
   });
@@ -205,8 +196,8 @@ TYPED_TEST(CustomTest, VerificationCatchesARepeatedKernel) {
   EXPECT_EQ(result.mismatch->array, "DH2");
 }
 
-TYPED_TEST(CustomTest, VerificationCatchesAKernelOnAnotherChunk) {
-  const auto result = with_fault<TypeParam>(three_streams(), [](schedule::Schedule& s) {
+TEST(CustomTest, VerificationCatchesAKernelOnAnotherChunk) {
+  const auto result = with_fault(three_streams(), [](schedule::Schedule& s) {
     s.tasks[1].op = 1;
     for (schedule::Task& task :
          s.tasks) {  // in one lane: it must not race with that chunk's copies
@@ -218,16 +209,16 @@ TYPED_TEST(CustomTest, VerificationCatchesAKernelOnAnotherChunk) {
   EXPECT_EQ(result.mismatch->chunk, 1);
 }
 
-TYPED_TEST(CustomTest, VerificationCatchesAKernelBeforeItsCopy) {
-  const auto result = with_fault<TypeParam>(
-      three_streams(), [](schedule::Schedule& s) { std::swap(s.tasks[0], s.tasks[1]); });
+TEST(CustomTest, VerificationCatchesAKernelBeforeItsCopy) {
+  const auto result =
+      with_fault(three_streams(), [](schedule::Schedule& s) { std::swap(s.tasks[0], s.tasks[1]); });
   ASSERT_TRUE(result.mismatch);
   EXPECT_EQ(result.mismatch->array, "DH1");
 }
 
-TYPED_TEST(CustomTest, VerificationCatchesAKernelThatSkipsItsWork) {
-  const auto result = with_fault<TypeParam>(
-      three_streams(), [](schedule::Schedule& s) { s.tasks[1].duration_s /= 2; });
+TEST(CustomTest, VerificationCatchesAKernelThatSkipsItsWork) {
+  const auto result =
+      with_fault(three_streams(), [](schedule::Schedule& s) { s.tasks[1].duration_s /= 2; });
   ASSERT_TRUE(result.mismatch);
   EXPECT_EQ(result.mismatch->array, "DH1");
 }
@@ -252,14 +243,13 @@ struct Hold {
   }
 };
 
-TYPED_TEST(CustomTest, AQueryDoesNotWait) {
-  using Space = TypeParam;
+TEST(CustomTest, AQueryDoesNotWait) {
   const deck::Deck deck = custom_deck({task("K", Stage::kernel, 1)});
-  auto lanes = lanes::make_lanes(workload::id_of<Space>, 1);
-  TestBench<Space> bench(deck, Order::custom, 1);
+  auto lanes = lanes::make_lanes(1);
+  TestBench bench(deck, Order::custom, 1);
   EXPECT_TRUE(lanes->query(0)) << "nothing was issued";
   lanes->bind(bench.schedule, bench.workload);
-  Kokkos::View<int*, workload::PinnedSpace<Space>> flags("test::flags", 2);
+  Kokkos::View<int*, Kokkos::SharedHostPinnedSpace> flags("test::flags", 2);
   Kokkos::fence();
   int* const at = flags.data();
   bench.workload.launch = [=](const Space& instance, const workload::Call&) {
@@ -281,11 +271,11 @@ TYPED_TEST(CustomTest, AQueryDoesNotWait) {
 
 // Durations.
 
-TYPED_TEST(CustomTest, CalibratedKernelsTakeAboutTheirDuration) {
+TEST(CustomTest, CalibratedKernelsTakeAboutTheirDuration) {
   constexpr double asked_s = 0.001;  // both in less than a slice of time on a busy machine
   auto tasks = std::vector{task("K", Stage::kernel, 1), task("C", Stage::host, 0)};
   for (auto& task : tasks) task.duration_s = asked_s;
-  TestBench<TypeParam> bench(custom_deck(tasks), Order::sequential, 1);
+  TestBench bench(custom_deck(tasks), Order::sequential, 1);
   const auto about = [&](double s) { return s > 1.6 * asked_s && s < 3 * asked_s; };
   const double best_s = first_that(about, [&] {
     measure::calibrate_steps(*bench.executor, bench.workload);

@@ -4,7 +4,6 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
-#include "spaces.hpp"
 
 /// What a Kokkos tool sees of the copies: one deep_copy per copy of contiguous data. Not seen are
 /// copies of graphs (launched at once) and strided copies by native calls.
@@ -41,15 +40,10 @@ class SeenCopies {
   }
 };
 
-template <class Space>
-class DeepCopyTest : public testing::Test {};
-TYPED_TEST_SUITE(DeepCopyTest, Spaces);
-
 /// Expects one deep_copy per copy of the deck.
-template <class Space>
 void expect_all_seen(const deck::Deck& deck, Order order) {
   SCOPED_TRACE(testing::Message() << to_string(deck.workload.kind) << " " << to_string(order));
-  TestBench<Space> bench(deck, order, 3);
+  TestBench bench(deck, order, 3);
   measure::reset(bench.executor->lanes().instance(0), bench.workload, 1);
   SeenCopies::begin();
   bench.executor->run(bench.schedule, bench.workload);
@@ -63,32 +57,32 @@ void expect_all_seen(const deck::Deck& deck, Order order) {
   EXPECT_THAT(seen, testing::UnorderedElementsAreArray(expected));
 }
 
-TYPED_TEST(DeepCopyTest, ToolsSeeEveryContiguousCopy) {
+TEST(DeepCopyTest, ToolsSeeEveryContiguousCopy) {
   for (const WorkloadKind kind :
        {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
     for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
       // Below and above the size from which Kokkos copies with several threads.
       for (const std::int64_t units : {1000, 100000}) {
-        expect_all_seen<TypeParam>(test_deck(kind, units, 4, ElementType::float32), order);
+        expect_all_seen(test_deck(kind, units, 4, ElementType::float32), order);
       }
     }
   }
 }
 
-TYPED_TEST(DeepCopyTest, InEveryKindOfHostMemory) {
+TEST(DeepCopyTest, InEveryKindOfHostMemory) {
   for (const HostMemory memory :
        {HostMemory::pinned, HostMemory::pageable, HostMemory::registered}) {
-    if (memory == HostMemory::registered && workload::is_host<TypeParam>) continue;
+    if (memory == HostMemory::registered && workload::is_host) continue;
     deck::Deck deck = test_deck(WorkloadKind::increment, 5000, 4, ElementType::float64);
     deck.memory.host = memory;
-    expect_all_seen<TypeParam>(deck, Order::depth_first);
+    expect_all_seen(deck, Order::depth_first);
   }
 }
 
-TYPED_TEST(DeepCopyTest, AlsoOfThePortableMechanism) {
+TEST(DeepCopyTest, AlsoOfThePortableMechanism) {
   deck::Deck deck = test_deck(WorkloadKind::increment, 5000, 4, ElementType::float32);
   deck.issue.mechanism = deck::Mechanism::portable;
-  expect_all_seen<TypeParam>(deck, Order::sequential);
+  expect_all_seen(deck, Order::sequential);
 }
 
 }  // namespace

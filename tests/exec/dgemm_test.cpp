@@ -4,7 +4,6 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
-#include "spaces.hpp"
 #include "workload/product.hpp"
 
 namespace overlap {
@@ -164,11 +163,7 @@ deck::Deck product_deck(ElementType type = ElementType::float64, double beta = 1
   }                                                              \
   static_assert(true)
 
-template <class Space>
-class ProductTest : public testing::Test {};
-TYPED_TEST_SUITE(ProductTest, Spaces);
-
-TYPED_TEST(ProductTest, EveryOrderIsRightWhateverFits) {
+TEST(ProductTest, EveryOrderIsRightWhateverFits) {
   OVERLAP_NEEDS_PRODUCTS();
   const std::size_t panel_a = 8 * 20 * 31, panel_b = 8 * 31 * 17, tile = 8 * 20 * 17;
   using schedule::TileSlots;
@@ -187,7 +182,7 @@ TYPED_TEST(ProductTest, EveryOrderIsRightWhateverFits) {
                                       static_cast<std::size_t>(slots[2]) * tile);
         for (const auto mechanism : {deck::Mechanism::streams, deck::Mechanism::portable}) {
           deck.issue.mechanism = mechanism;
-          TestBench<TypeParam> bench(deck, order, 2);
+          TestBench bench(deck, order, 2);
           EXPECT_EQ(bench.schedule.out_of_core, slots[2] < 16);
           for (std::uint32_t repetition = 1; repetition <= 2; ++repetition) {
             const auto result = bench.run(repetition);
@@ -200,7 +195,7 @@ TYPED_TEST(ProductTest, EveryOrderIsRightWhateverFits) {
   }
 }
 
-TYPED_TEST(ProductTest, FactorsAndTypesAreRight) {
+TEST(ProductTest, FactorsAndTypesAreRight) {
   OVERLAP_NEEDS_PRODUCTS();
   for (const ElementType type : {ElementType::float32, ElementType::float64}) {
     for (const double alpha : {1.0, -0.7}) {
@@ -209,7 +204,7 @@ TYPED_TEST(ProductTest, FactorsAndTypesAreRight) {
           deck::Deck deck = product_deck(type, beta);
           deck.workload.alpha = alpha;
           deck.workload.host_share = 0.2;
-          TestBench<TypeParam> bench(deck, order, 2);
+          TestBench bench(deck, order, 2);
           const auto result = bench.run(1);
           EXPECT_FALSE(result.mismatch) << deck::to_string(order) << " " << alpha << " " << beta;
           EXPECT_LE(result.max_error, result.tolerance);
@@ -219,12 +214,12 @@ TYPED_TEST(ProductTest, FactorsAndTypesAreRight) {
   }
 }
 
-TYPED_TEST(ProductTest, TheHostCanComputeAnyPart) {
+TEST(ProductTest, TheHostCanComputeAnyPart) {
   OVERLAP_NEEDS_PRODUCTS();
   for (const double share : {0.0, 0.5, 1.0}) {
     deck::Deck deck = product_deck();
     deck.workload.host_share = share;
-    TestBench<TypeParam> bench(deck, Order::four_way, 2);
+    TestBench bench(deck, Order::four_way, 2);
     EXPECT_EQ(experiment::host_tiles(bench.schedule), share * 16);
     EXPECT_FALSE(bench.run(1).mismatch) << share;
     EXPECT_FALSE(bench.run(2).mismatch) << share;
@@ -233,12 +228,12 @@ TYPED_TEST(ProductTest, TheHostCanComputeAnyPart) {
 
 // Faults that verification must catch, whoever let them through.
 
-template <class Space, class Fault>
+template <class Fault>
 std::optional<experiment::WrongData> with_fault(const Fault& fault, Order order = Order::three_way,
                                                 double beta = 1) {
   deck::Deck deck = product_deck(ElementType::float64, beta);
   deck.workload.host_share = 0.2;
-  TestBench<Space> bench(deck, order, 2);
+  TestBench bench(deck, order, 2);
   EXPECT_FALSE(bench.run(1).mismatch);
   fault(bench);
   return bench.run(2).mismatch;
@@ -257,49 +252,48 @@ Task& nth(schedule::Schedule& schedule, Stage stage, int array, int n) {
 /// What others wait for stays in its place, but does nothing.
 void drop(Task& task) {
   task.stage = Stage::default_stream;
-  task.uses = {};
+  task.operands = {};
 }
 
-TYPED_TEST(ProductTest, SwappedTilesAreCaught) {
+TEST(ProductTest, SwappedTilesAreCaught) {
   OVERLAP_NEEDS_PRODUCTS();
   // No copy in reads what the swapped copies back write at the same time.
   constexpr double beta = 0;
-  const auto mismatch = with_fault<TypeParam>(
+  const auto mismatch = with_fault(
       [](auto& bench) {
         // Of one size, not at an edge.
         Task& first = nth(bench.schedule, Stage::d2h, 2, 0);
         Task& second = nth(bench.schedule, Stage::d2h, 2, 1);
-        const int piece = own_uses(bench.schedule, first)[0].piece;
-        const int other = own_uses(bench.schedule, second)[0].piece;
-        own_uses(bench.schedule, first)[0].piece = other;
-        own_uses(bench.schedule, second)[0].piece = piece;
+        const schedule::Operand piece = first.operands[0];
+        take_piece(first.operands[0], second.operands[0]);
+        take_piece(second.operands[0], piece);
       },
       Order::three_way, beta);
   ASSERT_TRUE(mismatch);
   EXPECT_EQ(mismatch->array, "C");
 }
 
-TYPED_TEST(ProductTest, AMissedPanelIsCaught) {
+TEST(ProductTest, AMissedPanelIsCaught) {
   OVERLAP_NEEDS_PRODUCTS();
   for (const int array : {0, 1}) {
     for (const int n : {0, 3}) {
-      EXPECT_TRUE(with_fault<TypeParam>([&](auto& bench) {
-        drop(nth(bench.schedule, Stage::h2d, array, n));
-      })) << array;
+      EXPECT_TRUE(with_fault([&](auto& bench) { drop(nth(bench.schedule, Stage::h2d, array, n)); }))
+          << array;
       // And one that another is in place of.
-      EXPECT_TRUE(with_fault<TypeParam>([&](auto& bench) {
+      EXPECT_TRUE(with_fault([&](auto& bench) {
         Task& task = nth(bench.schedule, Stage::h2d, array, n);
-        own_uses(bench.schedule, task)[0].piece = n == 0 ? 1 : 0;
+        take_piece(task.operands[0],
+                   nth(bench.schedule, Stage::h2d, array, n == 0 ? 1 : 0).operands[0]);
       })) << array;
     }
   }
 }
 
-TYPED_TEST(ProductTest, AWrongBetaIsCaught) {
+TEST(ProductTest, AWrongBetaIsCaught) {
   OVERLAP_NEEDS_PRODUCTS();
-  EXPECT_TRUE(with_fault<TypeParam>([](auto& bench) {
+  EXPECT_TRUE(with_fault([](auto& bench) {
     const auto launch = bench.workload.launch;
-    bench.workload.launch = [=, w = bench.workload, turn = 0](const TypeParam& instance,
+    bench.workload.launch = [=, w = bench.workload, turn = 0](const Space& instance,
                                                               const workload::Call& call) mutable {
       if (turn++ != 5) return launch(instance, call);
       std::array<double*, 3> data;
@@ -311,14 +305,14 @@ TYPED_TEST(ProductTest, AWrongBetaIsCaught) {
   }));
 }
 
-TYPED_TEST(ProductTest, ALostOrRepeatedTileIsCaught) {
+TEST(ProductTest, ALostOrRepeatedTileIsCaught) {
   OVERLAP_NEEDS_PRODUCTS();
   for (const Stage stage : {Stage::kernel, Stage::d2h}) {
-    EXPECT_TRUE(with_fault<TypeParam>([&](auto& bench) {
+    EXPECT_TRUE(with_fault([&](auto& bench) {
       drop(nth(bench.schedule, stage, stage == Stage::kernel ? -1 : 2, 4));
     }));
   }
-  EXPECT_TRUE(with_fault<TypeParam>([](auto& bench) {
+  EXPECT_TRUE(with_fault([](auto& bench) {
     auto& tasks = bench.schedule.tasks;
     const auto kernel = std::find_if(tasks.begin(), tasks.end(),
                                      [](const Task& task) { return task.stage == Stage::kernel; });
@@ -331,13 +325,12 @@ TYPED_TEST(ProductTest, ALostOrRepeatedTileIsCaught) {
     tasks.insert(kernel, again);
   }));
   // And a tile of the host's.
-  EXPECT_TRUE(
-      with_fault<TypeParam>([](auto& bench) { bench.schedule.tasks.pop_back(); }, Order::four_way));
+  EXPECT_TRUE(with_fault([](auto& bench) { bench.schedule.tasks.pop_back(); }, Order::four_way));
 }
 
-TYPED_TEST(ProductTest, NamesTheChunkOfAWrongTile) {
+TEST(ProductTest, NamesTheChunkOfAWrongTile) {
   OVERLAP_NEEDS_PRODUCTS();
-  TestBench<TypeParam> bench(product_deck(), Order::three_way, 2);
+  TestBench bench(product_deck(), Order::three_way, 2);
   drop(nth(bench.schedule, Stage::d2h, 2, 6));
   const experiment::Run run = measured(bench);
   ASSERT_TRUE(run.wrong);

@@ -7,7 +7,6 @@
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 #include "signals.hpp"
-#include "spaces.hpp"
 
 /// Faults planted into schedules and workloads that are right without them: each must be caught, by
 /// the hazard checker, by verification, or by a criterion.
@@ -23,10 +22,6 @@ using schedule::Stage;
 using schedule::Task;
 using schedule::TaskId;
 using Kind = schedule::Hazard::Kind;
-
-template <class Space>
-class FaultsTest : public testing::Test {};
-TYPED_TEST_SUITE(FaultsTest, Spaces);
 
 TaskId id_of(const Schedule& schedule, Stage stage, int chunk) {
   const auto found =
@@ -61,14 +56,12 @@ std::optional<Kind> hazard(const Schedule& schedule) {
   return hazards.empty() ? std::nullopt : std::optional(hazards.front().kind);
 }
 
-template <class Space>
-void expect_right(const TestBench<Space>& bench) {
+void expect_right(const TestBench& bench) {
   EXPECT_EQ(hazard(bench.schedule), std::nullopt);
   EXPECT_EQ(exit_code(measured(bench)), ExitCode::pass);
 }
 
-template <class Space>
-void expect_wrong(const TestBench<Space>& bench, int chunk) {
+void expect_wrong(const TestBench& bench, int chunk) {
   const experiment::Run run = measured(bench);
   EXPECT_EQ(exit_code(run), ExitCode::wrong_data);
   ASSERT_TRUE(run.wrong);
@@ -77,11 +70,11 @@ void expect_wrong(const TestBench<Space>& bench, int chunk) {
 
 // Faults that leave wrong data.
 
-TYPED_TEST(FaultsTest, ADroppedCopyToTheDevice) {
+TEST(FaultsTest, ADroppedCopyToTheDevice) {
   for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
     for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
-      TestBench<TypeParam> bench(test_deck(kind, 999, 3, ElementType::float32), order, 3);
+      TestBench bench(test_deck(kind, 999, 3, ElementType::float32), order, 3);
       expect_right(bench);
       drop(bench.schedule, id_of(bench.schedule, Stage::h2d, 1));
       EXPECT_EQ(hazard(bench.schedule), Kind::stale);
@@ -90,12 +83,11 @@ TYPED_TEST(FaultsTest, ADroppedCopyToTheDevice) {
   }
 }
 
-TYPED_TEST(FaultsTest, ADroppedKernelOrCopyBack) {
+TEST(FaultsTest, ADroppedKernelOrCopyBack) {
   for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
     for (const Stage stage : {Stage::kernel, Stage::d2h}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + schedule::to_string(stage));
-      TestBench<TypeParam> bench(test_deck(kind, 999, 3, ElementType::float32), Order::depth_first,
-                                 3);
+      TestBench bench(test_deck(kind, 999, 3, ElementType::float32), Order::depth_first, 3);
       expect_right(bench);
       drop(bench.schedule, id_of(bench.schedule, stage, 1));
       EXPECT_EQ(hazard(bench.schedule), stage == Stage::kernel ? Kind::stale : Kind::missing);
@@ -104,10 +96,10 @@ TYPED_TEST(FaultsTest, ADroppedKernelOrCopyBack) {
   }
 }
 
-TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersTurn) {
+TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersTurn) {
   for (const Stage stage : {Stage::h2d, Stage::d2h}) {
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, ElementType::int64),
-                               Order::depth_first, 1);
+    TestBench bench(test_deck(WorkloadKind::rowsum, 900, 3, ElementType::int64), Order::depth_first,
+                    1);
     expect_right(bench);
     std::swap(task_of(bench.schedule, stage, 1), task_of(bench.schedule, stage, 2));
     EXPECT_EQ(hazard(bench.schedule), Kind::stale);
@@ -115,14 +107,16 @@ TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersTurn) {
   }
 }
 
-TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersSlot) {
+TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersSlot) {
   for (const Stage stage : {Stage::h2d, Stage::d2h}) {
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, ElementType::int64),
-                               Order::depth_first, 1);
+    TestBench bench(test_deck(WorkloadKind::rowsum, 900, 3, ElementType::int64), Order::depth_first,
+                    1);
     expect_right(bench);
     // For these copies alone: kernels and the other copies keep their slots.
-    own_uses(bench.schedule, task_of(bench.schedule, stage, 1))[0].slot = 2;
-    own_uses(bench.schedule, task_of(bench.schedule, stage, 2))[0].slot = 1;
+    schedule::Operand& first = task_of(bench.schedule, stage, 1).operands[0];
+    schedule::Operand& second = task_of(bench.schedule, stage, 2).operands[0];
+    std::swap(first.slot, second.slot);
+    std::swap(first.device_begin, second.device_begin);
     EXPECT_EQ(hazard(bench.schedule), Kind::stale);
     expect_wrong(bench, 1);
   }
@@ -146,10 +140,9 @@ struct Tell {
 };
 
 /// A bench whose copy of chunk 1 to the device is held back, by a kernel on no data before it.
-template <class Space>
 class HeldBench {
  public:
-  TestBench<Space> bench;
+  TestBench bench;
   /// Where the kernel of chunk 1 runs: by default on its lane's instance.
   std::function<Space(const Space&)> instance_of = [](const Space& lane) { return lane; };
 
@@ -171,7 +164,8 @@ class HeldBench {
       int* const at = signals_.data();
       const Kokkos::RangePolicy<Space> once(lane, 0, 1);
       if (call.op < 0) return Kokkos::parallel_for("test::hold", once, Hold{at, at + 1, looks_});
-      if (call.begin != bench.schedule.cuts[0].pieces[1].begin) return launch(lane, call);
+      if (call.begin != task_of(bench.schedule, Stage::kernel, 1).operands[0].begin)
+        return launch(lane, call);
       const Space instance = instance_of(lane);
       launch(instance, call);
       Kokkos::parallel_for("test::tell", Kokkos::RangePolicy<Space>(instance, 0, 1), Tell{at});
@@ -191,13 +185,13 @@ class HeldBench {
   }
 
  private:
-  Kokkos::View<int*, typename Space::memory_space> signals_{"test::signals", 2};
+  Kokkos::View<int*, Space::memory_space> signals_{"test::signals", 2};
   int looks_ = 0;
 };
 
-TYPED_TEST(FaultsTest, AMissingEventBetweenLanes) {
-  if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
-  HeldBench<TypeParam> held(Order::by_engine, 3);
+TEST(FaultsTest, AMissingEventBetweenLanes) {
+  if (!can_overlap()) GTEST_SKIP() << "a single core";
+  HeldBench held(Order::by_engine, 3);
   held.expect(true);
   Schedule& schedule = held.bench.schedule;
   std::erase(task_of(schedule, Stage::kernel, 1).after, id_of(schedule, Stage::h2d, 1));
@@ -205,13 +199,13 @@ TYPED_TEST(FaultsTest, AMissingEventBetweenLanes) {
   held.expect(false);
 }
 
-TYPED_TEST(FaultsTest, AKernelOnTheDefaultInstanceRaces) {
-  if constexpr (workload::is_host<TypeParam>) {
+TEST(FaultsTest, AKernelOnTheDefaultInstanceRaces) {
+  if constexpr (workload::is_host) {
     GTEST_SKIP() << "launches wait for their kernels: it costs overlap alone";
   } else {
-    HeldBench<TypeParam> held(Order::depth_first, 3);
+    HeldBench held(Order::depth_first, 3);
     held.expect(true);
-    held.instance_of = [](const TypeParam&) { return TypeParam(); };
+    held.instance_of = [](const Space&) { return Space(); };
     held.expect(false);
   }
 }
@@ -228,9 +222,8 @@ struct Sleep {
 
 /// An order that overlaps, beside the baseline. On a device it copies enough to be worth it; on a
 /// host its kernels sleep, which takes no core: they overlap however few there are.
-template <class Space>
 class Overlapping {
-  static constexpr bool on_host = workload::is_host<Space>;
+  static constexpr bool on_host = workload::is_host;
   static constexpr int chunks = on_host ? 4 : 8;
   static constexpr std::int64_t elements = on_host ? 4000 : 16 << 20;
   static constexpr double least_speedup = on_host ? 1.6 : 1.3;  ///< of 4, and of about 1.7
@@ -238,7 +231,7 @@ class Overlapping {
       test_deck(WorkloadKind::increment, elements, chunks, ElementType::float32);
 
  public:
-  TestBench<Space> bench{deck_, Order::breadth_first, chunks};
+  TestBench bench{deck_, Order::breadth_first, chunks};
 
   Overlapping() {
     if constexpr (on_host) {
@@ -296,39 +289,39 @@ class Overlapping {
   }
 };
 
-TYPED_TEST(FaultsTest, AllChunksOnOneLane) {
-  if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
-  Overlapping<TypeParam> overlapping;
+TEST(FaultsTest, AllChunksOnOneLane) {
+  if (!can_overlap()) GTEST_SKIP() << "a single core";
+  Overlapping overlapping;
   overlapping.expect_overlap();
   for (Task& task : overlapping.bench.schedule.tasks) task.lane = 0;
   overlapping.expect_none();
 }
 
-TYPED_TEST(FaultsTest, KernelsOnTheDefaultInstance) {
-  if constexpr (!workload::is_host<TypeParam>) {
+TEST(FaultsTest, KernelsOnTheDefaultInstance) {
+  if constexpr (!workload::is_host) {
     GTEST_SKIP() << "they do not wait for their copies: the data show it";
   } else {
-    if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
-    Overlapping<TypeParam> overlapping;
+    if (!can_overlap()) GTEST_SKIP() << "a single core";
+    Overlapping overlapping;
     overlapping.expect_overlap();
     overlapping.bench.workload.launch = [launch = overlapping.bench.workload.launch](
-                                            const TypeParam&, const workload::Call& call) {
-      launch(TypeParam(), call);
+                                            const Space&, const workload::Call& call) {
+      launch(Space(), call);
     };
     overlapping.expect_none();
   }
 }
 
-TYPED_TEST(FaultsTest, AFenceInTheTimedRegion) {
-  if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
-  Overlapping<TypeParam> overlapping;
+TEST(FaultsTest, AFenceInTheTimedRegion) {
+  if (!can_overlap()) GTEST_SKIP() << "a single core";
+  Overlapping overlapping;
   overlapping.expect_overlap();
-  if constexpr (workload::is_host<TypeParam>) {
+  if constexpr (workload::is_host) {
     // Launches are the lanes' own there: only the issuing thread can wait for all of them.
     for (Task& task : overlapping.bench.schedule.tasks) task.blocking = true;
   } else {
     overlapping.bench.workload.launch = [launch = overlapping.bench.workload.launch](
-                                            const TypeParam& instance, const workload::Call& call) {
+                                            const Space& instance, const workload::Call& call) {
       launch(instance, call);
       Kokkos::fence("test::fence");
     };
@@ -338,18 +331,18 @@ TYPED_TEST(FaultsTest, AFenceInTheTimedRegion) {
 
 // A fault that may cost little and must not go unseen.
 
-TYPED_TEST(FaultsTest, PageableMemoryWherePinnedWasAskedFor) {
+TEST(FaultsTest, PageableMemoryWherePinnedWasAskedFor) {
   for (const auto asked : {deck::HostMemory::pinned, deck::HostMemory::pageable}) {
     deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32);
     deck.memory.host = asked;
-    TestBench<TypeParam> bench(deck, Order::depth_first, 4);
-    if (workload::is_host<TypeParam> || !measure::page_locked(bench.workload.host[0].data())) {
+    TestBench bench(deck, Order::depth_first, 4);
+    if (workload::is_host || !measure::page_locked(bench.workload.host[0].data())) {
       GTEST_SKIP() << "page locking means nothing here";
     }
     expect_right(bench);
     const bool pinned = asked == deck::HostMemory::pinned;
     deck.memory.host = pinned ? deck::HostMemory::pageable : deck::HostMemory::pinned;
-    bench.workload = TestBench<TypeParam>(deck, Order::depth_first, 4).workload;
+    bench.workload = TestBench(deck, Order::depth_first, 4).workload;
     try {
       measured(bench);
       FAIL() << "no error";

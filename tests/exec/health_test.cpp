@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "bench.hpp"
-#include "spaces.hpp"
 
 /// Health around runs and in them, as a planted monitor shows it.
 namespace overlap::measure {
@@ -119,14 +118,9 @@ TEST(HealthWatch, WhatCannotBeReadIsEmpty) {
   EXPECT_FALSE(HealthWatch(nothing).finish());
 }
 
-template <class Space>
-class HealthTest : public testing::Test {};
-TYPED_TEST_SUITE(HealthTest, Spaces);
-
-TYPED_TEST(HealthTest, IsReadAroundTheRuns) {
-  TestBench<TypeParam> bench(
-      test_deck(deck::WorkloadKind::increment, 1000, 4, deck::ElementType::float32),
-      deck::Order::depth_first, 4);
+TEST(HealthTest, IsReadAroundTheRuns) {
+  TestBench bench(test_deck(deck::WorkloadKind::increment, 1000, 4, deck::ElementType::float32),
+                  deck::Order::depth_first, 4);
   PlantedDevice device;
   std::vector<int> readings;  // that were there before each run
   std::vector<experiment::Run> runs = {run_of(deck::Order::depth_first, bench.schedule)};

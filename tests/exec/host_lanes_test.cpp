@@ -1,5 +1,3 @@
-#include "lanes/host_lanes.hpp"
-
 #include <gmock/gmock.h>
 
 #include "base/parallel.hpp"
@@ -14,15 +12,13 @@ using deck::Order;
 using deck::WorkloadKind;
 using schedule::Stage;
 
-using Space = Kokkos::DefaultHostExecutionSpace;
-
 TEST(HostLanes, EachLaneHasItsWorker) {
+  if (!lanes::has_concurrent_instances) GTEST_SKIP() << "no lanes of worker threads";
   // The kernels wait for each other: each needs a thread of its own, however few cores there are.
   int begun[4] = {};
   bool met[4] = {};
-  TestBench<Space> bench(test_deck(WorkloadKind::increment, 4096, 4, ElementType::float32),
-                         Order::depth_first, 4,
-                         std::make_unique<lanes::HostLanes<Space>>(4, false));
+  TestBench bench(test_deck(WorkloadKind::increment, 4096, 4, ElementType::float32),
+                  Order::depth_first, 4, lanes::make_host_lanes(4, false));
   std::erase_if(bench.schedule.tasks, [](const auto& task) { return task.stage != Stage::kernel; });
   for (schedule::Task& task : bench.schedule.tasks) task.after.clear();
   bench.workload.launch = [&](const auto&, const workload::Call& call) {
@@ -40,11 +36,12 @@ TEST(HostLanes, EachLaneHasItsWorker) {
 }
 
 TEST(HostLanes, OrdersAreRightWithMoreLanesThanCores) {
+  if (!workload::is_host) GTEST_SKIP() << "no cores for lanes";
   const int many = 2 * base::usable_cpus() + 1;
   for (const WorkloadKind kind : {WorkloadKind::rowsum, WorkloadKind::pipeline}) {
     for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
       SCOPED_TRACE(testing::Message() << to_string(kind) << " " << to_string(order));
-      TestBench<Space> bench(test_deck(kind, 3000, 11, ElementType::float32), order, many);
+      TestBench bench(test_deck(kind, 3000, 11, ElementType::float32), order, many);
       for (std::uint32_t repetition = 1; repetition < 20; ++repetition) {
         EXPECT_FALSE(bench.run(repetition).mismatch);
       }

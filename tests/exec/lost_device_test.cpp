@@ -19,21 +19,20 @@ class LostLanes final : public lanes::Lanes {
     throw lanes::DeviceLost(base::Error(base::ExitCode::runtime_error, "lost"));
   }
   bool query(int) override { return true; }
-  workload::InstanceRef instance(int) const override { return instance_; }
+  const Space& instance(int) const override { return instance_; }
 
  private:
   std::shared_ptr<int> token_;
   bool early_;
-  Kokkos::DefaultHostExecutionSpace instance_;
+  Space instance_;
 };
 
 TEST(LostDevice, LanesAndArraysAreKeptWithTheError) {
   const auto lanes = std::make_shared<int>(), array = std::make_shared<int>();
   std::vector<std::shared_ptr<const void>> kept;
   try {
-    TestBench<Kokkos::DefaultHostExecutionSpace> bench(
-        test_deck(deck::WorkloadKind::increment, 1000, 4, deck::ElementType::float32),
-        deck::Order::depth_first, 4, std::make_unique<LostLanes>(lanes));
+    TestBench bench(test_deck(deck::WorkloadKind::increment, 1000, 4, deck::ElementType::float32),
+                    deck::Order::depth_first, 4, std::make_unique<LostLanes>(lanes));
     bench.workload.host[0].lock = array;
     bench.executor->run(bench.schedule, bench.workload);
     FAIL() << "no error";
@@ -50,9 +49,8 @@ TEST(LostDevice, LanesAndArraysAreKeptWithTheError) {
 
 TEST(LostDevice, IsFoundBeforeAnythingIsIssued) {
   const auto lanes = std::make_shared<int>();
-  TestBench<Kokkos::DefaultHostExecutionSpace> bench(
-      test_deck(deck::WorkloadKind::increment, 1000, 4, deck::ElementType::float32),
-      deck::Order::depth_first, 4, std::make_unique<LostLanes>(lanes, true));
+  TestBench bench(test_deck(deck::WorkloadKind::increment, 1000, 4, deck::ElementType::float32),
+                  deck::Order::depth_first, 4, std::make_unique<LostLanes>(lanes, true));
   for (const bool traced : {false, true}) {
     bench.executor =
         std::make_unique<measure::Executor>(std::make_unique<LostLanes>(lanes, true), 4);

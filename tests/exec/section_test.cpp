@@ -3,8 +3,6 @@
 #include "bench.hpp"
 #include "deck/words.hpp"
 #include "experiment/judge.hpp"
-#include "lanes/fenced_lanes.hpp"
-#include "spaces.hpp"
 #include "workload/check.hpp"
 
 /// Arrays that are parts of larger ones on the host: padded rows and boxes.
@@ -14,12 +12,7 @@ namespace {
 using deck::ElementType;
 using deck::Order;
 using deck::WorkloadKind;
-using lanes::FencedLanes;
 using schedule::Stage;
-
-template <class Space>
-class SectionTest : public testing::Test {};
-TYPED_TEST_SUITE(SectionTest, Spaces);
 
 deck::Deck rowsum_deck(std::int64_t lines, std::int64_t length, std::int64_t chunks,
                        ElementType type, std::int64_t padding) {
@@ -53,7 +46,7 @@ const std::vector<deck::Box> boxes = {
 
 std::int64_t units_of(const deck::Deck& deck) { return schedule::costs(deck.workload, 1).units; }
 
-TYPED_TEST(SectionTest, PaddedRowsOfEveryTypeAndAxis) {
+TEST(SectionTest, PaddedRowsOfEveryTypeAndAxis) {
   for (const ElementType type :
        {ElementType::int32, ElementType::int64, ElementType::float32, ElementType::float64}) {
     for (const std::int64_t length : {1, 6, 64, 1000}) {
@@ -62,7 +55,7 @@ TYPED_TEST(SectionTest, PaddedRowsOfEveryTypeAndAxis) {
           deck::Deck deck = rowsum_deck(301, length, 7, type, padding);
           if (axis == deck::SumAxis::columns) std::swap(deck.workload.rows, deck.workload.columns);
           deck.workload.axis = axis;
-          TestBench<TypeParam> bench(deck, Order::depth_first, 2);
+          TestBench bench(deck, Order::depth_first, 2);
           EXPECT_EQ(bench.workload.host[0].size(),
                     static_cast<std::size_t>(301 * *deck.workload.pitch));
           EXPECT_FALSE(bench.run(3).mismatch) << length << " and " << padding;
@@ -72,12 +65,12 @@ TYPED_TEST(SectionTest, PaddedRowsOfEveryTypeAndAxis) {
   }
 }
 
-TYPED_TEST(SectionTest, PaddedRowsInEveryOrderAndOutOfCore) {
+TEST(SectionTest, PaddedRowsInEveryOrderAndOutOfCore) {
   for (const Order order : deck::orders_of(WorkloadKind::rowsum)) {
     for (const bool out_of_core : {false, true}) {
       deck::Deck deck = rowsum_deck(1003, 20, 10, ElementType::int32, 12);
       if (out_of_core) deck.memory.device_limit = 84 * 350;  // 3 of 10 chunks
-      TestBench<TypeParam> bench(deck, order, 4);
+      TestBench bench(deck, order, 4);
       EXPECT_EQ(bench.schedule.out_of_core, out_of_core);
       for (const std::uint32_t repetition : {1U, 2U}) {
         EXPECT_FALSE(bench.run(repetition).mismatch) << deck::to_string(order);
@@ -86,10 +79,10 @@ TYPED_TEST(SectionTest, PaddedRowsInEveryOrderAndOutOfCore) {
   }
 }
 
-TYPED_TEST(SectionTest, PageablePaddedRows) {
+TEST(SectionTest, PageablePaddedRows) {
   deck::Deck deck = rowsum_deck(1003, 20, 4, ElementType::int32, 12);
   deck.memory.host = deck::HostMemory::pageable;
-  EXPECT_FALSE(TestBench<TypeParam>(deck, Order::depth_first, 2).run(1).mismatch);
+  EXPECT_FALSE(TestBench(deck, Order::depth_first, 2).run(1).mismatch);
 }
 
 /// Bytes on the host that the box does not hold and that are not as fill() left them: looked for
@@ -113,14 +106,14 @@ int touched_outside(const deck::Workload& deck, const workload::HostArray& host)
   return touched;
 }
 
-TYPED_TEST(SectionTest, BoxesAreIncrementedAndNothingElse) {
+TEST(SectionTest, BoxesAreIncrementedAndNothingElse) {
   for (const deck::Box& box : boxes) {
     for (const ElementType type : {ElementType::float32, ElementType::float64}) {
       for (const std::int64_t padding : {0, 3}) {
         for (const std::int64_t wanted : {1, 4}) {
           deck::Deck deck = box_deck(box, wanted, type, padding);
           deck.chunks.count = std::min(wanted, units_of(deck));
-          TestBench<TypeParam> bench(deck, Order::depth_first, 3);
+          TestBench bench(deck, Order::depth_first, 3);
           const auto result = bench.run(2);
           EXPECT_FALSE(result.mismatch) << result.mismatch->array << " " << result.mismatch->index;
           EXPECT_EQ(touched_outside(deck.workload, bench.workload.host[0]), 0);
@@ -130,12 +123,12 @@ TYPED_TEST(SectionTest, BoxesAreIncrementedAndNothingElse) {
   }
 }
 
-TYPED_TEST(SectionTest, BoxesInEveryOrderAndOutOfCore) {
+TEST(SectionTest, BoxesInEveryOrderAndOutOfCore) {
   for (const Order order : deck::orders_of(WorkloadKind::increment)) {
     for (const bool out_of_core : {false, true}) {
       deck::Deck deck = box_deck(boxes[8], 5);
       if (out_of_core) deck.memory.device_limit = 6 * 13 * 17 * 4;  // 2 of 5 chunks
-      TestBench<TypeParam> bench(deck, order, 4);
+      TestBench bench(deck, order, 4);
       EXPECT_EQ(bench.schedule.out_of_core, out_of_core);
       for (const std::uint32_t repetition : {1U, 2U}) {
         EXPECT_FALSE(bench.run(repetition).mismatch) << deck::to_string(order);
@@ -145,7 +138,7 @@ TYPED_TEST(SectionTest, BoxesInEveryOrderAndOutOfCore) {
   }
 }
 
-TYPED_TEST(SectionTest, FencesServeWhereThereIsNothingBetter) {
+TEST(SectionTest, FencesServeWhereThereIsNothingBetter) {
   std::vector<deck::Deck> decks = {rowsum_deck(1003, 20, 4, ElementType::int32, 12),
                                    rowsum_deck(1003, 7, 4, ElementType::float64, 1)};
   for (const deck::Box& box : boxes) {
@@ -156,8 +149,7 @@ TYPED_TEST(SectionTest, FencesServeWhereThereIsNothingBetter) {
     deck.issue.mechanism = deck::Mechanism::portable;
     for (const auto memory : {deck::HostMemory::pinned, deck::HostMemory::pageable}) {
       deck.memory.host = memory;
-      TestBench<TypeParam> bench(deck, Order::by_engine, 3);
-      ASSERT_NE(dynamic_cast<FencedLanes<TypeParam>*>(&bench.executor->lanes()), nullptr);
+      TestBench bench(deck, Order::by_engine, 3);
       EXPECT_FALSE(bench.run(1).mismatch);
       if (deck.workload.box) {
         EXPECT_EQ(touched_outside(deck.workload, bench.workload.host[0]), 0);
@@ -166,24 +158,24 @@ TYPED_TEST(SectionTest, FencesServeWhereThereIsNothingBetter) {
   }
 }
 
-TYPED_TEST(SectionTest, GraphsHoldCopiesOfLines) {
-  if constexpr (workload::is_host<TypeParam>) {
+TEST(SectionTest, GraphsHoldCopiesOfLines) {
+  if constexpr (workload::is_host) {
     GTEST_SKIP() << "only GPUs have graphs";
   } else {
     for (deck::Deck deck :
          {box_deck(boxes[8], 5), rowsum_deck(1003, 20, 4, ElementType::int32, 12)}) {
       deck.issue.mechanism = deck::Mechanism::graph;
-      TestBench<TypeParam> bench(deck, Order::depth_first, 4);
+      TestBench bench(deck, Order::depth_first, 4);
       EXPECT_FALSE(bench.run(1).mismatch);
       EXPECT_TRUE(bench.executor->lanes().graph_costs());
     }
   }
 }
 
-TYPED_TEST(SectionTest, CopiesOfLinesAreTraced) {
+TEST(SectionTest, CopiesOfLinesAreTraced) {
   for (const deck::Deck& deck :
        {box_deck(boxes.back(), 4), rowsum_deck(10000, 20, 4, ElementType::int32, 12)}) {
-    TestBench<TypeParam> bench(deck, Order::depth_first, 2);
+    TestBench bench(deck, Order::depth_first, 2);
     bench.workload.generate(1);
     ASSERT_NE(bench.executor->lanes().trace(true), "");
     const auto traced = bench.executor->run_traced(bench.schedule, bench.workload);
@@ -194,8 +186,7 @@ TYPED_TEST(SectionTest, CopiesOfLinesAreTraced) {
 
 // Faults that are planted into schedules must be caught, and named by chunk.
 
-template <class Space>
-void expect_wrong(const TestBench<Space>& bench, const std::string& array, int chunk) {
+void expect_wrong(const TestBench& bench, const std::string& array, int chunk) {
   const experiment::Run run = measured(bench);
   EXPECT_EQ(exit_code(run), base::ExitCode::wrong_data);
   ASSERT_TRUE(run.wrong);
@@ -203,41 +194,34 @@ void expect_wrong(const TestBench<Space>& bench, const std::string& array, int c
   EXPECT_EQ(run.wrong->chunk, chunk);
 }
 
-/// Adds an array that is the first one again; returns its index.
-template <class Space>
-int add_array(TestBench<Space>& bench) {
-  bench.schedule.arrays.push_back(bench.schedule.arrays[0]);
-  bench.workload.host.push_back(bench.workload.host[0]);
-  bench.workload.device.push_back(bench.workload.device[0]);
-  return static_cast<int>(bench.schedule.arrays.size()) - 1;
-}
-
-TYPED_TEST(SectionTest, AWrongPitchIsCaught) {
+TEST(SectionTest, AWrongPitchIsCaught) {
   deck::Deck deck = rowsum_deck(1000, 20, 4, ElementType::int32, 12);
-  TestBench<TypeParam> bench(deck, Order::depth_first, 2);
+  TestBench bench(deck, Order::depth_first, 2);
   EXPECT_FALSE(measured(bench).wrong);
   for (const std::size_t pitch : {80U, 124U}) {  // of 128
-    bench.schedule.arrays[0].host.plane_pitch = pitch;
+    for (schedule::Task& task : bench.schedule.tasks) {
+      for (schedule::Operand& operand : task.operands) {
+        if (operand.array == 0) operand.host.plane_pitch = pitch;
+      }
+    }
     expect_wrong(bench, "sums", 0);
   }
 }
 
-TYPED_TEST(SectionTest, AWrongPitchOfABoxIsCaught) {
+TEST(SectionTest, AWrongPitchOfABoxIsCaught) {
   for (const Stage stage : {Stage::h2d, Stage::d2h}) {
-    TestBench<TypeParam> bench(box_deck(boxes[8], 3), Order::depth_first, 2);
+    TestBench bench(box_deck(boxes[8], 3), Order::depth_first, 2);
     EXPECT_FALSE(measured(bench).wrong);
     // Of the copies in one direction alone.
-    const int array = add_array(bench);
-    bench.schedule.arrays.back().host.pitch -= 4;
     for (schedule::Task& task : bench.schedule.tasks) {
-      if (task.stage == stage) own_uses(bench.schedule, task)[0].array = array;
+      if (task.stage == stage) task.operands[0].host.pitch -= 4;
     }
     expect_wrong(bench, "a", 0);
   }
 }
 
-TYPED_TEST(SectionTest, EveryByteOfPaddingCounts) {
-  TestBench<TypeParam> bench(box_deck({{3, 4, 5}, {5, 6, 7}, {1, 1, 1}}, 3), Order::depth_first, 1);
+TEST(SectionTest, EveryByteOfPaddingCounts) {
+  TestBench bench(box_deck({{3, 4, 5}, {5, 6, 7}, {1, 1, 1}}, 3), Order::depth_first, 1);
   EXPECT_FALSE(bench.run(1).mismatch);
   const workload::HostArray& host = bench.workload.host[0];
   std::size_t padding = 0;
@@ -252,38 +236,36 @@ TYPED_TEST(SectionTest, EveryByteOfPaddingCounts) {
   EXPECT_EQ(padding, host.size() - host.region.bytes());
 }
 
-TYPED_TEST(SectionTest, ACopyIntoPaddingIsCaught) {
-  TestBench<TypeParam> bench(box_deck({{1, 12, 3}, {1, 12, 8}, {0, 0, 4}}, 3), Order::depth_first,
-                             1);
+TEST(SectionTest, ACopyIntoPaddingIsCaught) {
+  TestBench bench(box_deck({{1, 12, 3}, {1, 12, 8}, {0, 0, 4}}, 3), Order::depth_first, 1);
   EXPECT_FALSE(measured(bench).wrong);
   // One more copy back, of the last chunk, to the columns before the box.
   schedule::Task task = bench.schedule.tasks.back();
-  own_uses(bench.schedule, task)[0].array = add_array(bench);
-  bench.schedule.arrays.back().host.begin = 0;
+  task.operands[0].host.begin -= bench.schedule.arrays[0].host.begin;
   bench.schedule.tasks.push_back(task);
   expect_wrong(bench, "padding of a", 1);  // it begins behind the last row of the chunk before
 }
 
-TYPED_TEST(SectionTest, ASwappedPlaneIsCaught) {
+TEST(SectionTest, ASwappedPlaneIsCaught) {
   for (const Stage stage : {Stage::h2d, Stage::d2h}) {
-    TestBench<TypeParam> bench(box_deck({{6, 7, 8}, {8, 9, 10}, {1, 1, 1}}, 6), Order::depth_first,
-                               1);
+    TestBench bench(box_deck({{6, 7, 8}, {8, 9, 10}, {1, 1, 1}}, 6), Order::depth_first, 1);
+    std::vector<schedule::Operand*> copied;
     for (schedule::Task& task : bench.schedule.tasks) {
-      if (task.stage != stage) continue;
-      if (task.chunk == 2) own_uses(bench.schedule, task)[0].slot = 4;
-      if (task.chunk == 4) own_uses(bench.schedule, task)[0].slot = 2;
+      if (task.stage == stage) copied.push_back(&task.operands[0]);
     }
+    std::swap(copied[2]->slot, copied[4]->slot);
+    std::swap(copied[2]->device_begin, copied[4]->device_begin);
     EXPECT_FALSE(schedule::find_hazards(bench.schedule).empty());
     expect_wrong(bench, "a", 2);
   }
 }
 
-TYPED_TEST(SectionTest, ABoxAtTheWrongPlaceIsCaught) {
+TEST(SectionTest, ABoxAtTheWrongPlaceIsCaught) {
   // Shifted by a column in both directions, all data end where they began: right inside the box but
   // for its first column, and one column of padding is incremented.
-  TestBench<TypeParam> bench(box_deck({{4, 5, 6}, {6, 7, 8}, {1, 1, 1}}, 2), Order::depth_first, 1);
+  TestBench bench(box_deck({{4, 5, 6}, {6, 7, 8}, {1, 1, 1}}, 2), Order::depth_first, 1);
   EXPECT_FALSE(measured(bench).wrong);
-  bench.schedule.arrays[0].host.begin += 4;
+  for (schedule::Task& task : bench.schedule.tasks) task.operands[0].host.begin += 4;
   expect_wrong(bench, "a", 0);
 }
 

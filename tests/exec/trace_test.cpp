@@ -6,12 +6,9 @@
 #include "bench.hpp"
 #include "changed_lanes.hpp"
 #include "deck/words.hpp"
-#include "lanes/fenced_lanes.hpp"
-#include "lanes/host_lanes.hpp"
 #include "measure/measure.hpp"
-#include "spaces.hpp"
 
-/// Times of tasks, and of stages alone, on every space.
+/// Times of tasks, and of stages alone.
 namespace overlap {
 namespace {
 
@@ -20,15 +17,9 @@ using deck::Order;
 using deck::WorkloadKind;
 using schedule::Stage;
 
-template <class Space>
-class TraceTest : public testing::Test {};
-TYPED_TEST_SUITE(TraceTest, Spaces);
-
 /// Events of a device have a resolution of half a microsecond.
-template <class Space>
-constexpr double resolution_s = workload::is_host<Space> ? 0 : 1e-6;
+constexpr double resolution_s = workload::is_host ? 0 : 1e-6;
 
-template <class Space>
 void expect_in_order(const schedule::Schedule& schedule, const timeline::Timeline& timeline) {
   ASSERT_EQ(timeline.spans.size(), schedule.tasks.size());
   std::vector<double> until(static_cast<std::size_t>(schedule.lanes));
@@ -37,37 +28,36 @@ void expect_in_order(const schedule::Schedule& schedule, const timeline::Timelin
     const timeline::Span& span = timeline.spans[id];
     EXPECT_GE(span.start_s, 0) << id;
     EXPECT_GE(span.stop_s, span.start_s) << id;
-    EXPECT_LE(span.stop_s, timeline.complete_s + resolution_s<Space>) << id;
+    EXPECT_LE(span.stop_s, timeline.complete_s + resolution_s) << id;
     double& last_s = until[static_cast<std::size_t>(task.lane)];
-    EXPECT_GE(span.start_s, last_s - resolution_s<Space>) << id << " began before its lane's last";
+    EXPECT_GE(span.start_s, last_s - resolution_s) << id << " began before its lane's last";
     last_s = span.stop_s;
     for (const schedule::TaskId other : task.after) {
-      EXPECT_GE(span.start_s, timeline.spans[other].stop_s - resolution_s<Space>)
+      EXPECT_GE(span.start_s, timeline.spans[other].stop_s - resolution_s)
           << id << " began before " << other;
     }
   }
   EXPECT_LE(timeline.issued_s, timeline.complete_s);
 }
 
-TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
+TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
   for (const WorkloadKind kind :
        {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
     for (const Order order : deck::orders_of(kind)) {
       SCOPED_TRACE(deck::to_string(kind));
       SCOPED_TRACE(deck::to_string(order));
-      TestBench<TypeParam> bench(test_deck(kind, 30000, 5, ElementType::float32), order, 3);
+      TestBench bench(test_deck(kind, 30000, 5, ElementType::float32), order, 3);
       bench.workload.generate(1);
       ASSERT_NE(bench.executor->lanes().trace(true), "");
-      expect_in_order<TypeParam>(bench.schedule,
-                                 bench.executor->run_traced(bench.schedule, bench.workload));
+      expect_in_order(bench.schedule, bench.executor->run_traced(bench.schedule, bench.workload));
       bench.executor->lanes().trace(false);
     }
   }
 }
 
-TYPED_TEST(TraceTest, LeavesTheSameData) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 30000, 5, ElementType::float32),
-                             Order::by_engine, 3);
+TEST(TraceTest, LeavesTheSameData) {
+  TestBench bench(test_deck(WorkloadKind::increment, 30000, 5, ElementType::float32),
+                  Order::by_engine, 3);
   measure::reset(bench.executor->lanes().instance(0), bench.workload, 1);
   bench.executor->lanes().trace(true);
   bench.executor->run_traced(bench.schedule, bench.workload);
@@ -76,24 +66,23 @@ TYPED_TEST(TraceTest, LeavesTheSameData) {
   EXPECT_FALSE(bench.run(2).mismatch);  // and the next run is an ordinary one
 }
 
-TYPED_TEST(TraceTest, LanesOfFencesAloneTellWhereTheVendorDoes) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 2, ElementType::float32),
-                             Order::depth_first, 2,
-                             std::make_unique<lanes::FencedLanes<TypeParam>>(2));
-  EXPECT_NE(bench.executor->lanes().trace(true).empty(), lanes::has_api<TypeParam>);
+TEST(TraceTest, LanesOfFencesAloneTellWhereTheVendorDoes) {
+  TestBench bench(test_deck(WorkloadKind::increment, 1000, 2, ElementType::float32),
+                  Order::depth_first, 2, lanes::make_fenced_lanes(2, 1));
+  EXPECT_EQ(bench.executor->lanes().trace(true).empty(), workload::is_host);
 }
 
 /// A kernel that takes as long as told; the host's launches wait for it.
 void launch_sleepers(workload::Workload& workload, double seconds) {
-  workload.launch = [=](const workload::InstanceRef&, const workload::Call&) {
+  workload.launch = [=](const Space&, const workload::Call&) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   };
 }
 
-TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
-  if constexpr (workload::is_host<TypeParam>) {
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
-                               Order::depth_first, 3);
+TEST(TraceTest, KernelsTakeTheirTime) {
+  if constexpr (workload::is_host) {
+    TestBench bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
+                    Order::depth_first, 3);
     launch_sleepers(bench.workload, 3e-3);
     bench.workload.generate(1);
     bench.executor->lanes().trace(true);
@@ -110,23 +99,23 @@ TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
   }
 }
 
-TYPED_TEST(TraceTest, WorkersAreNoMoreThanThreadsAndCores) {
-  const int workers = measure::engines_of({}, 64, workload::id_of<TypeParam>).workers;
-  if constexpr (workload::is_host<TypeParam>) {
+TEST(TraceTest, WorkersAreNoMoreThanThreadsAndCores) {
+  const int workers = measure::engines_of({}, 64).workers;
+  if constexpr (workload::is_host) {
     // Lanes of Serial have threads of their own.
-    const int threads = lanes::is_serial<TypeParam> ? 64 : TypeParam().concurrency();
+    const int threads = workload::is_serial ? 64 : Space().concurrency();
     EXPECT_EQ(workers, std::min(threads, base::usable_cpus()));
   } else {
     EXPECT_EQ(workers, 0);
   }
 }
 
-TYPED_TEST(TraceTest, RunsWithTheSameTasksOnTheDeviceShareTheirRates) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
-                             Order::depth_first, 3);
+TEST(TraceTest, RunsWithTheSameTasksOnTheDeviceShareTheirRates) {
+  TestBench bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
+                  Order::depth_first, 3);
   std::vector<experiment::Run> runs(2);
   for (experiment::Run& run : runs) run.schedule = bench.schedule;
-  runs[1].schedule.tasks.push_back({.stage = Stage::fence});
+  runs[1].schedule.tasks.push_back({.stage = Stage::query});
   measure::RatesOfRuns rates(*bench.executor, bench.workload, runs);
   for (int round = 0; round < 3; ++round) rates.add_sample();
   rates.store(runs);
@@ -136,25 +125,24 @@ TYPED_TEST(TraceTest, RunsWithTheSameTasksOnTheDeviceShareTheirRates) {
 }
 
 /// Lanes that are interrupted after some runs.
-template <class Space>
-class InterruptedLanes : public ChangedLanes<Space> {
+class InterruptedLanes : public ChangedLanes {
  public:
-  InterruptedLanes(int lanes, int runs) : ChangedLanes<Space>(lanes), runs_(runs) {}
+  InterruptedLanes(int lanes, int runs) : ChangedLanes(lanes), runs_(runs) {}
   void bind(const schedule::Schedule& s, const workload::Workload& w) override {
     if (runs_-- == 0) throw base::Error(base::ExitCode::interrupted, "interrupted");
-    ChangedLanes<Space>::bind(s, w);
+    ChangedLanes::bind(s, w);
   }
 
  private:
   int runs_;
 };
 
-TYPED_TEST(TraceTest, AnInterruptLeavesTheRatesOfCompleteSamples) {
+TEST(TraceTest, AnInterruptLeavesTheRatesOfCompleteSamples) {
   for (int complete = 0; complete < 40; ++complete) {
     SCOPED_TRACE(complete);
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
-                               Order::depth_first, 3);
-    measure::Executor executor(std::make_unique<InterruptedLanes<TypeParam>>(3, complete), 3);
+    TestBench bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
+                    Order::depth_first, 3);
+    measure::Executor executor(std::make_unique<InterruptedLanes>(3, complete), 3);
     std::vector<experiment::Run> runs(1);
     runs[0].schedule = bench.schedule;
     measure::RatesOfRuns rates(executor, bench.workload, runs);
@@ -172,10 +160,10 @@ TYPED_TEST(TraceTest, AnInterruptLeavesTheRatesOfCompleteSamples) {
   }
 }
 
-TYPED_TEST(TraceTest, RatesAreOfAllTasksOfAStage) {
-  if constexpr (workload::is_host<TypeParam>) {
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
-                               Order::depth_first, 3);
+TEST(TraceTest, RatesAreOfAllTasksOfAStage) {
+  if constexpr (workload::is_host) {
+    TestBench bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
+                    Order::depth_first, 3);
     launch_sleepers(bench.workload, 3e-3);
     bench.workload.generate(1);
     const auto right = [](const model::Rates& rates) {
@@ -225,8 +213,6 @@ TEST(TraceClocks, NothingOnTheDeviceStopsAfterTheHostHasSeenTheEnd) {
   EXPECT_EQ(chunks.timeline.spans[4].start_s, before[4].start_s);  // on the host
 }
 
-using HostSpace = Kokkos::DefaultHostExecutionSpace;
-
 /// Four chunks, scored in 10 ms, give or take 3, of which the first is undisturbed.
 experiment::Run scored_run() {
   experiment::Run run;
@@ -249,15 +235,15 @@ class IdleLanes final : public lanes::Lanes {
   void wait(int) override {}
   bool query(int) override { return true; }
   std::string trace(bool) override { return "a test"; }
-  workload::InstanceRef instance(int) const override { return instance_; }
+  const Space& instance(int) const override { return instance_; }
 
  private:
-  HostSpace instance_;
+  Space instance_;
 };
 
 TEST(TraceRun, IsDoubtfulBeyondTheSpreadOfTheScoredRuns) {
-  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
-                             Order::depth_first, 4, std::make_unique<IdleLanes>());
+  TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                  Order::depth_first, 4, std::make_unique<IdleLanes>());
   for (const double half_width : {0.1, 1.2}) {
     experiment::Run run = scored_run();
     run.schedule = bench.schedule;
@@ -281,15 +267,15 @@ class LosingLanes final : public lanes::Lanes {
   void collect(std::vector<timeline::Span>&) override {
     throw lanes::TraceLost(base::ExitCode::runtime_error, "lost a task");
   }
-  workload::InstanceRef instance(int) const override { return instance_; }
+  const Space& instance(int) const override { return instance_; }
 
  private:
-  HostSpace instance_;
+  Space instance_;
 };
 
 TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
-  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
-                             Order::depth_first, 4, std::make_unique<LosingLanes>());
+  TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                  Order::depth_first, 4, std::make_unique<LosingLanes>());
   experiment::Run run = scored_run();
   run.schedule = bench.schedule;
   measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
@@ -298,8 +284,8 @@ TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
 }
 
 TEST(TraceRun, LeavesOutOnlyWhatWasLaunchedAsAGraph) {
-  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
-                             Order::depth_first, 4, std::make_unique<LosingLanes>());
+  TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                  Order::depth_first, 4, std::make_unique<LosingLanes>());
   experiment::Run run = scored_run();
   run.schedule = bench.schedule;
   run.schedule.mechanism = deck::Mechanism::graph;
@@ -311,8 +297,8 @@ TEST(TraceRun, LeavesOutOnlyWhatWasLaunchedAsAGraph) {
 }
 
 TEST(TraceRun, EachRunIsASignOfLife) {
-  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
-                             Order::depth_first, 4, std::make_unique<LosingLanes>());
+  TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                  Order::depth_first, 4, std::make_unique<LosingLanes>());
   experiment::Run run = scored_run();
   run.schedule = bench.schedule;
   struct Sign {};

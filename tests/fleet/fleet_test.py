@@ -2,6 +2,7 @@
 """--fleet under a real mpirun, ranks sharing the cores of this machine: Open MPI or MPICH, whichever the program was built
 with. ctest sets MPIEXEC, MINIAPP and SOURCE."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -12,12 +13,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "acceptance"))
-from program import ENDLESS, MINIAPP, SMALL, TestCase, in_fleet, run
+from program import ENDLESS, MINIAPP, SMALL, TestCase, run
 
 MPIEXEC = os.environ["MPIEXEC"]
 VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, timeout=60).stdout
@@ -60,9 +62,11 @@ class Ranks:
 
     def __init__(self, folder, words, ranks=RANKS):
         self.token = uuid.uuid4().hex  # of all processes of this run, and of no others
+        self.folder = folder
+        self.stderr = tempfile.TemporaryFile()
         self.launcher = subprocess.Popen(
             [MPIEXEC, *OPTIONS, "-n", str(ranks), *map(str, words)], cwd=folder, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, env={**os.environ, **ENVIRONMENT, "TOKEN": self.token})
+            stderr=self.stderr, env={**os.environ, **ENVIRONMENT, "TOKEN": self.token})
 
     def pids(self):
         """Of the ranks that live."""
@@ -85,19 +89,23 @@ class Ranks:
 
     def started(self):
         """Waits until all ranks measure, or wait for their turn."""
-        self.wait_for("ranks", lambda: [in_fleet(pid) for pid in self.pids().values()] == RANKS * [True])
+        self.wait_for("ranks", lambda: len([*self.folder.glob("rank-*.json")]) == RANKS)  # just before
         time.sleep(1)
 
     def send(self, number, rank):
         os.kill(self.pids()[rank], number)
 
+    def errors(self):
+        """What all ranks have printed so far."""
+        return os.pread(self.stderr.fileno(), 1 << 24, 0).decode()
+
     def end(self, seconds=60):
         """Waits for the launcher; its exit code, and the output of all ranks."""
         try:
-            output, errors = self.launcher.communicate(timeout=seconds)
+            output, _ = self.launcher.communicate(timeout=seconds)
         finally:
             self.kill()
-        return self.launcher.returncode, output, errors
+        return self.launcher.returncode, output, self.errors()
 
     def kill(self):
         """What still lives."""
@@ -107,8 +115,7 @@ class Ranks:
             except ProcessLookupError:
                 pass
         self.launcher.wait()
-        for stream in (self.launcher.stdout, self.launcher.stderr):
-            stream.close()
+        self.launcher.stdout.close()
 
 
 class Case(TestCase):
@@ -125,6 +132,7 @@ class Case(TestCase):
     def assert_none_left(self, started):
         left = started.pids()
         started.kill()
+        started.stderr.close()
         self.assertEqual(left, {})
 
     def assert_ends(self, started, verdict, code, seconds=60):
@@ -172,6 +180,12 @@ class Launcher(Case):
         started.end()
 
 
+class Meetings(Case):
+    def test_between_processes(self):
+        code, output, errors = self.mpirun(os.environ["MEETINGS"], ranks=3).end()
+        self.assertEqual(output.count("[  PASSED  ]"), 3, output + errors)
+
+
 class Verdict(Case):
     def test_all_ranks_end_with_it(self):
         for text, verdict, code in ((STEADY, "PASS", 0), (SLOW, "FAIL", 5)):
@@ -188,12 +202,31 @@ class Verdict(Case):
         self.assert_results(range(RANKS), "PASS", 0)
         self.assertEqual(len({self.result(rank)["job"]["launch"] for rank in range(RANKS)}), 1)
         for rank in range(RANKS):
-            phases = {run["phase"] for run in self.result(rank)["runs"]}
-            self.assertEqual(phases, set(PHASES))
+            result = self.result(rank)
+            self.assertEqual({run["phase"] for run in result["runs"]}, set(PHASES))
+            window = result["together"]["window"]
+            self.assertEqual((window["skew_s"]["n"], window["shared_s"]["n"]), (9, 9))  # 3 orders, 3 repetitions
+            self.assertGreater(window["shared_s"]["max"], 0)
+
+    def test_ranks_take_turns_alone(self):
+        """Each uses its processor time in its turn."""
+        started = self.fleet(long("alone"))
+        started.started()
+        pids, used = started.pids(), {rank: [] for rank in range(RANKS)}
+        while len(started.pids()) == RANKS:
+            for rank, pid in pids.items():
+                with contextlib.suppress(OSError):
+                    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+                    used[rank].append((time.monotonic(), int(fields[11]) + int(fields[12])))
+            time.sleep(0.05)
+        started.end()
+        middle = [next(at for at, ticks in used[rank] if 2 * ticks > used[rank][0][1] + used[rank][-1][1]) for rank in range(RANKS)]
+        for one, next_one in zip(middle, middle[1:]):
+            self.assertGreater(next_one - one, DURATIONS["alone"] / 2, middle)
 
     @unittest.skipIf(subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode, "needs mount namespaces")
     def test_nodes_with_one_name(self):
-        """Told apart by their boot ids, they share no memory."""
+        """They are told apart by their boot ids."""
         boot_id = "/proc/sys/kernel/random/boot_id"
         script = self.folder / "node.sh"
         script.write_text(f"""#!/bin/sh
@@ -299,6 +332,10 @@ class Trouble(Case):
             self.assertTrue(result["error"].endswith(message), result["error"])
             self.assertEqual((result["exit_code"], result["runs"]), (4, []))
 
+    def remove_files(self):
+        for name in {"small.yaml"} ^ set(self.files()):
+            (self.folder / name).unlink(missing_ok=True)
+
     def assert_merge_misses(self, rank):
         """The files of the other ranks say that it was there."""
         files = [self.folder / f"rank-{other}.json" for other in range(RANKS) if other != rank]
@@ -306,29 +343,49 @@ class Trouble(Case):
         self.assert_clean(done, 5)
         self.assertRegex(done.stdout, rf"(?m)^{HOST}: 1 of {RANKS} devices without a result: rank {rank}$")
 
+    def assert_names_lost(self, started, phase, rank):
+        """While the others measure."""
+        lost = (f"miniapp: error: rank {rank} on {HOST} is lost: it ended early or gave no sign of life within {DEADLINE} s "
+                f"(fleet.deadline); its last one came in phase {phase}\n")
+        started.wait_for(lost, lambda: lost in started.errors(), DEADLINE + 10)
+
     @others_live_on
-    def test_a_rank_that_is_killed(self):
+    def test_a_rank_that_is_killed_or_stopped(self):
         for phase in PHASES:
-            for rank in (0, 2):
-                with self.subTest(phase, rank=rank):
-                    for name in {"small.yaml"} ^ set(self.files()):
-                        (self.folder / name).unlink(missing_ok=True)
+            for number in (signal.SIGKILL, signal.SIGSTOP):
+                with self.subTest(phase, signal=number.name):
+                    self.remove_files()
                     started = self.fleet(long(phase))
                     started.started()
-                    started.send(signal.SIGKILL, rank)
+                    started.send(number, 2)
+                    self.assert_names_lost(started, phase, 2)
                     limit = RANKS * max(DURATIONS.values()) + DEADLINE + 30
-                    if rank == 0:  # nobody writes the fleet file; the others' stay
-                        started.end(limit)
-                        self.assertLessEqual({f"rank-{other}.json" for other in (1, 2, 3)}, set(self.files()))
-                        self.assert_merge_misses(rank)
-                        continue
+                    if number == signal.SIGSTOP:
+                        started.wait_for("end of the others", lambda: set(started.pids()) <= {2}, limit)
+                        started.send(signal.SIGCONT, 2)
                     # Alone the others, which share a busy machine, may differ by more than 25 %.
                     verdict, code = ("(ERROR|FAIL)", "[15]") if phase == "alone" else ("ERROR", 1)
                     text = self.assert_ends(started, verdict, code, limit)
-                    self.assert_missing(text, rank)
-                    self.assert_merge_misses(rank)
-                    for other in {0, 1, 3}:
+                    self.assert_missing(text, 2)
+                    for other in (0, 1, 3):
                         self.assert_valid(self.result(other))
+                    if number == signal.SIGKILL:
+                        self.assert_merge_misses(2)
+                    else:
+                        self.assertIn("the other ranks continued without this one", self.result(2)["error"])
+
+    @others_live_on
+    def test_rank_0_is_killed(self):
+        """Nobody writes the fleet file; the files of the others stay."""
+        for phase in PHASES:
+            with self.subTest(phase):
+                self.remove_files()
+                started = self.fleet(long(phase))
+                started.started()
+                started.send(signal.SIGKILL, 0)
+                _, _, errors = started.end(RANKS * max(DURATIONS.values()) + DEADLINE + 30)
+                self.assertIn(f"rank 0 on {HOST}, which gathers the results, is lost", errors)
+                self.assert_merge_misses(0)
 
     @others_live_on
     def test_a_rank_that_is_killed_is_lost_with_each_deck(self):
@@ -340,18 +397,6 @@ class Trouble(Case):
         self.assert_ends(started, "ERROR", 1, 2 * (RANKS * max(DURATIONS.values()) + DEADLINE) + 30)
         lost = [device["deck_name"] for device in self.fleet_file()["devices"] if device["uuid"] == "rank2"]
         self.assertEqual(sorted(lost), ["more", "small"])
-
-    def test_a_rank_that_never_comes(self):
-        """It is stopped, not dead; when it goes on, the others took it for lost."""
-        started = self.fleet(long("together"))
-        started.started()
-        started.send(signal.SIGSTOP, 2)
-        started.wait_for("end of the others", lambda: set(started.pids()) <= {2}, DURATIONS["together"] + DEADLINE + 10)
-        started.send(signal.SIGCONT, 2)
-        text = self.assert_ends(started, "ERROR", 1)
-        self.assert_missing(text, 2)
-        for other in (0, 1, 3):
-            self.assert_valid(self.result(other))
 
     def test_a_rank_that_ends_after_it_gave_its_results(self):
         """They count, but MPI cannot be finalized without it."""

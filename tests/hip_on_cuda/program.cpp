@@ -3,7 +3,7 @@
 #include "hip_on_cuda.hpp"
 // (the names of Kokkos first)
 #include "lanes/cupti.cpp"
+#include "lanes/fenced_lanes.cpp"
 #include "lanes/lanes.cpp"
-#include "lanes/perform.cpp"
 #include "measure/platform_gpu.cpp"
 #include "measure/platform_hip.cpp"

@@ -139,8 +139,7 @@ std::vector<results::Run> judged(const std::vector<std::pair<Schedule, model::Ra
 TEST(Bounds, AreNotThoseOfAnOrderThatLeavesTilesToTheHost) {
   Schedule shared = chunks(3, 2, 1, 2);
   shared.tasks.push_back(host(6));
-  shared.uses = {{.array = 2, .piece = 3, .slot = -1}};
-  shared.tasks.back().uses = {0, 1};
+  shared.tasks.back().operands = {{.array = 2, .piece = 3}};
   ASSERT_EQ(experiment::host_tiles(shared), 1);
   auto runs = judged({{chunks(4, 2, 1, 2), rates(8, 4, 8, 10)},
                       {shared, rates(6, 3, 6, 7)},

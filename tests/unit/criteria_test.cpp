@@ -340,7 +340,7 @@ TEST(Speedup, PairsRepetitions) {
 
 results::Run beside_host_work(results::Run run, std::vector<double> work_s) {
   run.host_work = true;
-  run.host_work_samples = {.threads = 2, .samples_s = std::move(work_s)};
+  run.host_work_samples = {std::move(work_s)};
   return run;
 }
 

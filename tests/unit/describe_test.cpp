@@ -176,14 +176,13 @@ TEST(Describe, JsonErrorsNameFileAndPath) {
             "toy.json: samples: found a list; allowed: any but three");
   EXPECT_EQ(bad("\"round\": true", "\"round\" true"),
             "toy.json:4:53: found no valid JSON; allowed: a result file");
-  EXPECT_EQ(bad("1e300", "1e3000"),
-            "toy.json: found a number with more than 308 digits; allowed: a result file");
+  EXPECT_EQ(bad("1e300", "1e3000"), "toy.json: found no valid JSON; allowed: a result file");
   EXPECT_EQ(bad("1e300", std::string(1000, '[')),
-            "toy.json: found lists and objects more than 100 deep; allowed: a result file");
+            "toy.json: found no valid JSON; allowed: a result file");
   EXPECT_EQ(complaint(base::ExitCode::runtime_error, [] { from_json("[1]"); }),
             "toy.json: result file: found a list; allowed: a map");
   EXPECT_EQ(complaint(base::ExitCode::runtime_error, [] { from_json(""); }),
-            "toy.json:1:1: found no valid JSON: the file is cut short; allowed: a result file");
+            "toy.json:1:1: found no valid JSON; allowed: a result file");
 }
 
 TEST(Describe, ReadsYaml) {
@@ -216,7 +215,7 @@ TEST(Describe, YamlErrorsNameThePlace) {
   EXPECT_EQ(yaml_complaint("name: a\nradius: 1\n"),
             "@:2:1: radius: found with shape box (by default); allowed: with shape disc");
   EXPECT_EQ(yaml_complaint("name: ä\npoints: [{x: ä, y: 1}]\n"),
-            "@:2:17: points[0].y: unknown key; allowed: x, n; did you mean 'x'?");
+            "@:2:18: points[0].y: unknown key; allowed: x, n; did you mean 'x'?");
   EXPECT_EQ(yaml_complaint("name: a\nlimit: 2\n"), "@:2:8: limit: found '2'; allowed: a fraction");
   EXPECT_EQ(yaml_complaint("name: a\nbytes: 3 kib\n"),
             "@:2:8: bytes: found '3 kib'; allowed: a size of at least 1 B and at most 1 KiB, such "

@@ -46,7 +46,7 @@ const std::pair<const char*, const char*> decks[] = {
      "workload: {kind: pipeline, elements: 30000, iterations: 2}\n"
      "chunks: {count: 2}\nissue: {orders: [depth_first, by_engine], lanes: 2}"},
     {"dgemm",
-     "workload: {kind: dgemm, m: 150, n: 110, k: 70, tile_m: 100, tile_n: 90}\n"
+     "workload: {kind: dgemm, m: 150, n: 110, k: 70, tile_m: 100, tile_n: 90, host_share: 0.25}\n"
      "issue: {orders: [two_way, four_way, four_plus], lanes: 2}"},
     {"custom",
      "workload:\n  kind: custom\n  tasks:\n"
@@ -61,12 +61,6 @@ const std::pair<const char*, const char*> decks[] = {
      "issue: {orders: [custom, depth_first]}"},
 };
 
-experiment::Facts facts_of(const deck::Deck& deck) {
-  experiment::Facts facts = experiment::facts_of(deck);
-  if (deck.workload.kind == deck::WorkloadKind::dgemm) facts.host_share = {1, 3e9};
-  return facts;
-}
-
 std::string words(const schedule::Schedule& schedule) {
   std::string text =
       fmt::format("lanes {} chunks {} slots {}\n", schedule.lanes, schedule.chunks, schedule.slots);
@@ -75,10 +69,9 @@ std::string words(const schedule::Schedule& schedule) {
                         to_string(task.stage), task.chunk, task.op, task.lane, task.bytes,
                         task.flops, task.duration_s, task.share, fmt::join(task.after, " "),
                         task.blocking ? " !" : "");
-    for (const schedule::Use& use : uses(schedule, task)) {
-      const schedule::Region region = host_region(schedule, use);
-      text += fmt::format(" {}{}[{} + {}]{}", use.array, use.loads ? "" : "*", region.begin,
-                          region.bytes(), use.slot);
+    for (const schedule::Operand& use : task.operands) {
+      text += fmt::format(" {}{}[{} + {}]{}", use.array, use.loads ? "" : "*", use.host.begin,
+                          use.host.bytes(), use.slot);
     }
     text += "\n";
   }
@@ -90,7 +83,7 @@ TEST(Golden, SchedulesAsItIsWritten) {
   std::string text;
   for (const auto& [name, deck_text] : decks) {
     const deck::Point point = golden_points(deck_text).front();
-    const experiment::Plan plan = experiment::plan(point, facts_of(point.deck));
+    const experiment::Plan plan = experiment::plan(point, experiment::facts_of(point.deck));
     text += fmt::format("{}: borders {}, {} slots of {} units\n", name,
                         fmt::join(plan.layout.borders, " "), plan.layout.slots,
                         plan.layout.largest_chunk_units);
@@ -159,7 +152,8 @@ TEST(Golden, PredictedTimelinesAsItIsWritten) {
   std::string text;
   for (const auto& [name, deck_text] : decks) {
     const deck::Point point = golden_points(deck_text).front();
-    for (const experiment::Case& one : experiment::plan(point, facts_of(point.deck)).cases) {
+    for (const experiment::Case& one :
+         experiment::plan(point, experiment::facts_of(point.deck)).cases) {
       const bool spans = text.empty() || name == std::string("custom");
       text += fmt::format("{}, {}\n", name, results::name(one)) + bounds_of(one.schedule);
       for (const Device& device : devices) {
@@ -181,7 +175,7 @@ std::string words(const schedule::TilePlan& plan, std::size_t most) {
   std::string text =
       fmt::format("slots {}, {} bytes:", fmt::join(plan.slots, " "), plan.loaded_bytes);
   for (std::size_t i = 0; i < std::min(plan.turns.size(), most); ++i) {
-    for (const schedule::Use& use : plan.turns[i]) {
+    for (const schedule::Operand& use : plan.turns[i]) {
       text += fmt::format(" {}.{}{}{}", use.array, use.piece, use.loads ? ">" : "@", use.slot);
     }
     text += ",";
@@ -230,7 +224,8 @@ TEST(Golden, BalancedRepeatsAsItIsWritten) {
 
 TEST(Hazard, ATaskThatWaitsForItselfIsMalformed) {
   const deck::Point point = golden_points(decks[0].second).front();
-  schedule::Schedule schedule = experiment::plan(point, facts_of(point.deck)).cases[1].schedule;
+  schedule::Schedule schedule =
+      experiment::plan(point, experiment::facts_of(point.deck)).cases[1].schedule;
   schedule.tasks[1].after = {1};
   const auto hazards = schedule::find_hazards(schedule, 1);
   ASSERT_EQ(hazards.size(), 1U);
@@ -240,7 +235,7 @@ TEST(Hazard, ATaskThatWaitsForItselfIsMalformed) {
 TEST(Tiles, ATaskWithoutMatricesComputesNoProduct) {
   const deck::Point point = golden_points(decks[7].second).front();
   const schedule::Schedule schedule =
-      experiment::plan(point, facts_of(point.deck)).cases[0].schedule;
+      experiment::plan(point, experiment::facts_of(point.deck)).cases[0].schedule;
   EXPECT_FALSE(schedule::product(schedule, {.stage = schedule::Stage::kernel}));
 }
 

@@ -74,7 +74,7 @@ Run run_of(Case planned, int place) {
   run.samples_s = times(time_s, place);
   run.issue_s = times(time_s / (6 + place), 1);
   run.polls = 1000 + 17 * place;
-  if (run.host_work) run.host_work_samples = {3 + place, times(time_s / 3)};
+  if (run.host_work) run.host_work_samples = {times(time_s / 3)};
   if (run.order == Order::breadth_first) {
     run.graph = results::GraphCosts{1e-3 * place, 2e-3};
   }
@@ -166,15 +166,9 @@ acceptance:
 
 /// A soak in which the device became slower and warmer.
 results::Result measured() {
-  const auto points = golden_points(increment);
+  const auto points = golden_points(increment + std::string("measure: {duration: 10 s}\n"));
   results::Result result = result_of(points);
   results::Part part = part_of(points[0]);
-  for (std::size_t place = 0; place < part.runs.size(); ++place) {
-    for (int i = 0; i < 3; ++i) {
-      const double time_s = 1e-3 * (8 + i + static_cast<double>(place) / 4);
-      part.runs[place].soak_bins.push_back({3.5 * i, 7, 1.1 * time_s, time_s, 1.5 * time_s});
-    }
-  }
   part.device.health_series = {
       {.at_s = 0, .sm_clock_mhz = 1980, .temperature_c = 40, .power_w = 312},
       {.at_s = 7.5, .sm_clock_mhz = 1815, .temperature_c = 71}};
@@ -271,7 +265,7 @@ std::string heading_of(const std::string& text) {
 
 TEST(Golden, HeadingsAsItIsWritten) {
   const std::string tiles =
-      "workload: {kind: dgemm, m: 300, n: 200, k: 64, tile_m: 100, tile_n: 100}\n"
+      "workload: {kind: dgemm, m: 300, n: 200, k: 64, tile_m: 100, tile_n: 100, host_share: 0}\n"
       "issue: {orders: [four_way]}\nmemory: {device_limit: 270 KiB}\n";
   expect_golden(
       {{"headings.txt",
@@ -332,28 +326,12 @@ TEST(Golden, ListsAsItIsWritten) {
       text += schedule_table(planned);
     }
   }
-  std::vector<PointRow> rows;
-  for (const deck::Point& point :
-       golden_points(std::string(increment) + "sweep: {chunks.count: [1, 3, 5]}\n")) {
-    rows.push_back(point_row(experiment::plan(point, facts_of(point.deck))));
-  }
-  text += point_table(rows) + "\n";
   base::BuildInfo build = machine().build;
   const base::DeviceInfo gpu = *machine().device;
   text += list(build, {gpu, {.name = "unknown"}}, true,
                {{deck::WorkloadKind::dgemm, "no Kokkos Kernels"}});
   text = without(std::move(text), "model devices\n", "\nback end") + version(build);
   expect_golden({{"lists.txt", text}});
-}
-
-TEST(DryRun, PointsHaveTheOrdersOfAll) {
-  EXPECT_EQ(point_table({{{"workload.kind", "increment"}, {"sequential", "3 on 1"}},
-                         {{"workload.kind", "dgemm"}, {"two_way", "5 on 2"}}}),
-            "2 points; number of tasks on lanes per order (for the schedules of one point: --set "
-            "workload.kind=increment and so on)\n"
-            "workload.kind  sequential  two_way\n"
-            "increment          3 on 1        -\n"
-            "dgemm                   -   5 on 2\n");
 }
 
 TEST(Version, NamesTheCommitAndTheToolkit) {

@@ -34,9 +34,6 @@ inline Task kernel(int lane, double seconds, double share = 1, std::vector<TaskI
 inline Task host(double seconds, std::vector<TaskId> after = {}) {
   return {.stage = Stage::host, .duration_s = seconds, .after = std::move(after)};
 }
-inline Task fence(std::vector<TaskId> after) {
-  return {.stage = Stage::fence, .after = std::move(after)};
-}
 inline Task query(int lane) { return {.stage = Stage::query, .lane = lane}; }
 inline Task blocking(Task task) {
   task.blocking = true;
@@ -72,8 +69,11 @@ inline std::vector<std::string> text(const timeline::Timeline& timeline) {
   return lines;
 }
 
-inline std::vector<std::string> predicted(std::vector<Task> tasks, const Device& device) {
-  return text(predict(schedule_of(std::move(tasks)), device));
+inline std::vector<std::string> predicted(std::vector<Task> tasks, const Device& device,
+                                          deck::Mechanism mechanism = deck::Mechanism::streams) {
+  Schedule schedule = schedule_of(std::move(tasks));
+  schedule.mechanism = mechanism;
+  return text(predict(schedule, device));
 }
 
 }  // namespace overlap::model

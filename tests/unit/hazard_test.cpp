@@ -57,36 +57,6 @@ TEST(Hazard, EveryMissingWaitIsFound) {
   EXPECT_GT(tried, 100);
 }
 
-TEST(Hazard, EveryMissingFenceIsFound) {
-  int tried = 0;
-  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline,
-                          WorkloadKind::dgemm}) {
-    for (const Order order : deck::orders_of(kind)) {
-      for (const int slots : {0, 2, 3}) {
-        if (kind == WorkloadKind::dgemm && slots > 0) continue;  // its slots are not chunks
-        SCOPED_TRACE(fmt::format("{} {} {}", to_string(kind), to_string(order), slots));
-        deck::Deck deck = small_deck(kind, 1200, 6);
-        if (kind == WorkloadKind::dgemm) deck.chunks.count = 1;
-        deck.issue.mechanism = deck::Mechanism::portable;
-        const Schedule right = small_schedule(deck, order, 4, slots);
-        EXPECT_TRUE(find_hazards(right).empty());
-        for (TaskId id = 0; id < right.tasks.size(); ++id) {
-          const Task& task = right.tasks[id];
-          EXPECT_TRUE(task.after.empty() || waits_for_lanes(task.stage)) << id;
-          if (task.stage != Stage::fence) continue;
-          for (const TaskId other : task.after) {
-            Schedule wrong = right;
-            std::erase(wrong.tasks[id].after, other);
-            EXPECT_FALSE(find_hazards(wrong).empty()) << id << " after " << other;
-            ++tried;
-          }
-        }
-      }
-    }
-  }
-  EXPECT_GT(tried, 100);
-}
-
 TEST(Hazard, CopyIntoASlotThatIsStillReadIsWar) {
   Schedule s = increment(Order::depth_first, 3, 3, 2);
   ASSERT_EQ(s.tasks[6].after.size(), 1U);
@@ -118,11 +88,21 @@ TEST(Hazard, TheArticlesPipelineLoopIsWar) {
   EXPECT_THAT(hazard.message, HasSubstr("(h2d of chunk 1 on lane 0) overwrites array 1_a"));
 }
 
+/// Lets all operands of chunk 1 be in the slot of chunk 0.
+void share_a_slot(Schedule& s) {
+  const Operand slot = s.tasks[0].operands[0];
+  for (Task& task : s.tasks) {
+    for (Operand& operand : task.operands) {
+      if (operand.piece == 1) take_slot(operand, slot);
+    }
+  }
+}
+
 TEST(Hazard, TwoUnorderedWritersAreWaw) {
   // Two chunks are copied into one slot, and nothing reads in between.
   Schedule s = increment(Order::depth_first, 2, 2);
   std::erase_if(s.tasks, [](const Task& task) { return task.stage != Stage::h2d; });
-  s.cuts[0].slots[1] = 0;
+  share_a_slot(s);
   const Hazard hazard = only(s);
   EXPECT_EQ(hazard.kind, Kind::waw);
   EXPECT_EQ(hazard.task, 1U);
@@ -130,8 +110,12 @@ TEST(Hazard, TwoUnorderedWritersAreWaw) {
 
 TEST(Hazard, CopiesBackToTheSameHostRangeAreWaw) {
   Schedule s = small_schedule(small_deck(WorkloadKind::rowsum, 1200, 2), Order::depth_first, 2);
-  s.cuts[0].pieces[1].begin = 300;  // overlaps chunk 0, [0, 600)
-  s.cuts[0].pieces[1].end = 900;
+  for (TaskId id = 4; id < 6; ++id) {  // kernel and copy back of chunk 1
+    Operand& sums = s.tasks[id].operands.back();
+    take_piece(sums, s.tasks[1].operands[1]);
+    if (id == 4) take_piece(s.tasks[4].operands[0], s.tasks[1].operands[0]);
+  }
+  take_piece(s.tasks[3].operands[0], s.tasks[0].operands[0]);
   const Hazard hazard = only(s);
   EXPECT_EQ(hazard.kind, Kind::waw);
   EXPECT_THAT(hazard.message, HasSubstr("array sums on the host"));
@@ -145,36 +129,10 @@ TEST(Hazard, DroppedCopyIsStale) {
   EXPECT_THAT(hazard.message, HasSubstr("which nothing has written"));
 }
 
-TEST(Hazard, AnAccessIsReportedOnce) {
-  // Chunk 1 lies on half of chunk 0 and is not copied: its first half is stale, the other
-  // unwritten.
-  Schedule s = increment(Order::depth_first, 2, 1);
-  s.cuts[0].slots[1] = 300;
-  s.tasks.erase(s.tasks.begin() + 3);
-  const auto hazards = find_hazards(s);
-  ASSERT_EQ(hazards.size(), 2U);  // of kernel and copy back
-  EXPECT_EQ(hazards[0].task, 3U);
-  EXPECT_THAT(hazards[0].message, HasSubstr("last written by task 1"));
-  EXPECT_EQ(hazards[1].task, 4U);
-  EXPECT_EQ(find_hazards(s, 1).size(), 1U);
-}
-
-TEST(Hazard, AllBytesOfACopyBackAreRead) {
-  // Chunk 1 lies on the second half of chunk 0, and chunk 2 on that of chunk 1, for which it does
-  // not wait.
-  Schedule s = increment(Order::depth_first, 3, 2);
-  s.cuts[0].slots = {0, 200, 400};
-  s.tasks[3].after = {2};
-  const Hazard hazard = only(s);
-  EXPECT_EQ(hazard.kind, Kind::war);
-  EXPECT_EQ(hazard.task, 6U);
-  EXPECT_THAT(hazard.message, HasSubstr("without waiting for task 5 (d2h of chunk 1 on lane 1)"));
-}
-
 TEST(Hazard, SwappedChunksAreStale) {
   // Everything on one lane, so ordered; but the kernels of the two chunks changed places.
   Schedule s = increment(Order::breadth_first, 2, 1);
-  s.cuts[0].slots[1] = 0;
+  share_a_slot(s);
   const Hazard hazard = only(s);
   EXPECT_EQ(hazard.kind, Kind::stale);
   EXPECT_THAT(
@@ -192,11 +150,10 @@ TEST(Hazard, MissingKernelIsStale) {
 TEST(Hazard, AnOutputThatNobodyCopiesIsMissing) {
   for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
     const Schedule right = increment(order, 4, 3);
-    const std::int64_t size = right.cuts[0].pieces[0].size();
-    for (const Piece& lost : right.cuts[0].pieces) {
+    for (int lost = 0; lost < right.chunks; ++lost) {
       Schedule s = right;
       std::erase_if(s.tasks, [&](const Task& task) {
-        return task.stage == Stage::d2h && piece_of(s, uses(s, task).front()) == lost;
+        return task.stage == Stage::d2h && task.chunk == lost;
       });
       for (Task& task : s.tasks) task.after.clear();
       s.lanes = 1;
@@ -204,9 +161,9 @@ TEST(Hazard, AnOutputThatNobodyCopiesIsMissing) {
       const Hazard hazard = only(s);
       EXPECT_EQ(hazard.kind, Kind::missing);
       EXPECT_EQ(hazard.task, s.tasks.size() - 1);
-      EXPECT_EQ(hazard.message, fmt::format("missing: no task copies array a to the host from "
-                                            "unit {} on",
-                                            lost.begin / size * size));
+      EXPECT_EQ(hazard.message,
+                fmt::format("missing: tasks copy {} of 4800 bytes of array a to the host",
+                            4800 - 4800 / right.chunks));
     }
   }
 }
@@ -219,73 +176,74 @@ TEST(Hazard, WaitingForALaterTaskIsMalformed) {
   EXPECT_THAT(hazard.message, HasSubstr("waits for task 4, which is issued later"));
 }
 
-TEST(Hazard, PiecesThatOverlapAreMalformed) {
+TEST(Hazard, PiecesAndSlotsThatOverlapAreMalformed) {
+  const auto message = [](auto change) {  // changes all operands of chunk 1
+    Schedule s = increment(Order::depth_first, 2, 2);
+    for (Task& task : s.tasks) {
+      if (task.chunk == 1) change(task.operands[0]);
+    }
+    const Hazard hazard = only(s);
+    EXPECT_EQ(hazard.kind, Kind::malformed);
+    EXPECT_EQ(hazard.task, 3U);
+    return hazard.message;
+  };
+  EXPECT_EQ(message([](Operand& operand) {
+              operand.begin -= 1;
+              operand.host.begin -= 4;
+            }),
+            "malformed: task 3 (h2d of chunk 1 on lane 1) shares bytes of array a with task 0 (h2d "
+            "of chunk 0 on lane 0)");
+  EXPECT_THAT(message([](Operand& operand) { operand.device_begin -= 1; }),
+              HasSubstr("shares bytes of array a"));
+}
+
+TEST(Hazard, APieceOrASlotIsOnePlace) {
   Schedule s = increment(Order::depth_first, 2, 2);
-  s.cuts[0].pieces[0].length += 1;
-  const Hazard hazard = only(s);
-  EXPECT_EQ(hazard.kind, Kind::malformed);
-  EXPECT_EQ(hazard.task, 0U);
-  EXPECT_THAT(hazard.message, HasSubstr("overlap"));
+  s.tasks[1].operands[0].device_begin += 1;
+  EXPECT_EQ(only(s).message,
+            "malformed: task 1 (kernel of chunk 0 on lane 0) uses another place of array a on the "
+            "device than task 0 (h2d of chunk 0 on lane 0)");
+  s = increment(Order::depth_first, 2, 2);
+  s.tasks[2].operands[0].begin += 1;
+  s.tasks[2].operands[0].host.begin += 4;
+  EXPECT_THAT(only(s).message, HasSubstr("uses another place of array a on the host"));
 }
 
 TEST(Hazard, IndicesOutOfRangeAreMalformed) {
-  using Change = void (*)(Schedule&, Task&, Use&);
-  const Schedule right = increment(Order::depth_first, 2, 2);
-  for (const Change change :
-       std::initializer_list<Change>{[](Schedule&, Task& task, Use&) { task.lane = 2; },
-                                     [](Schedule&, Task& task, Use&) { task.lane = -1; },
-                                     [](Schedule&, Task& task, Use&) { task.lane = 1000; },
-                                     [](Schedule&, Task& task, Use&) { task.chunk = 2; },
-                                     [](Schedule&, Task& task, Use&) { task.chunk = -1; },
-                                     [](Schedule& s, Task& task, Use&) {
-                                       task.uses.begin = static_cast<std::uint32_t>(s.uses.size());
-                                     },
-                                     [](Schedule&, Task&, Use& use) { use.array = 1; },
-                                     [](Schedule&, Task&, Use& use) { use.array = 1000; },
-                                     [](Schedule&, Task&, Use& use) { use.array = -1; },
-                                     [](Schedule&, Task&, Use& use) { use.piece = 2; },
-                                     [](Schedule&, Task&, Use& use) { use.piece = 1000; },
-                                     [](Schedule&, Task&, Use& use) { use.piece = -1; },
-                                     [](Schedule&, Task&, Use& use) { use.slot = 2; },
-                                     [](Schedule&, Task&, Use& use) { use.slot = 1000; },
-                                     [](Schedule&, Task&, Use& use) { use.slot = -2; },
-                                     [](Schedule& s, Task&, Use&) { s.arrays[0].cut = 1; },
-                                     [](Schedule& s, Task&, Use&) { s.arrays[0].cut = -1; }}) {
-    Schedule s = right;
-    Use& use = own_uses(s, s.tasks[0])[0];
-    change(s, s.tasks[0], use);
+  using Change = void (*)(Task&);
+  for (const Change change : std::initializer_list<Change>{[](Task& task) { task.lane = 2; },  //
+                                                           [](Task& task) { task.lane = -1; },
+                                                           [](Task& task) { task.chunk = 2; },
+                                                           [](Task& task) { task.chunk = -1; }}) {
+    Schedule s = increment(Order::depth_first, 2, 2);
+    change(s.tasks[0]);
     EXPECT_THAT(only(s).message, HasSubstr("has an index out of range"));
   }
 }
 
 TEST(Hazard, PiecesBeyondTheirArraysAreMalformed) {
-  using Change = void (*)(Schedule&, Piece&);
-  const Schedule right = increment(Order::depth_first, 2, 2);
-  for (const Change change :
-       std::initializer_list<Change>{[](Schedule&, Piece& piece) { piece.begin = piece.end; },
-                                     [](Schedule&, Piece& piece) { piece.begin = -1; },
-                                     [](Schedule&, Piece& piece) { ++piece.end; },
-                                     [](Schedule& s, Piece&) { s.cuts[0].device_units = 1199; },
-                                     [](Schedule& s, Piece&) {
-                                       for (Piece& each : s.cuts[0].pieces) {
-                                         each.from = 2;
-                                         each.length = 3;
-                                       }
-                                     }}) {
-    Schedule s = right;
-    change(s, s.cuts[0].pieces[1]);
+  using Change = void (*)(Schedule&, Operand&);
+  for (const Change change : std::initializer_list<Change>{
+           [](Schedule&, Operand& operand) { operand.array = 1; },
+           [](Schedule&, Operand& operand) { operand.array = -1; },
+           [](Schedule&, Operand& operand) { operand.begin = -1; },
+           [](Schedule&, Operand& operand) { operand.device_begin = -1; },
+           [](Schedule&, Operand& operand) { operand.host.planes = 0; },
+           [](Schedule&, Operand& operand) { ++operand.host.planes; },
+           [](Schedule&, Operand& operand) { ++operand.host.line_bytes; },
+           [](Schedule&, Operand& operand) { operand.host.begin += 4; },
+           [](Schedule& s, Operand&) { s.arrays[0].device_units = 1199; }}) {
+    Schedule s = increment(Order::depth_first, 2, 2);
+    change(s, s.tasks[3].operands[0]);
     EXPECT_THAT(only(s).message, HasSubstr("reaches beyond its arrays"));
   }
-  Schedule s = increment(Order::depth_first, 1, 1);
-  s.cuts[0].device_units = 1199;
-  EXPECT_THAT(only(s).message, HasSubstr("reaches beyond its arrays"));
 }
 
 TEST(Hazard, KernelsOnHostMemoryNeedNoDeviceMemory) {
   deck::Deck deck = small_deck(WorkloadKind::increment, 1200, 2);
   deck.memory.transfer = deck::Transfer::zero_copy;
   Schedule s = small_schedule(deck, Order::depth_first, 2);
-  s.cuts[0].device_units = 0;
+  s.arrays[0].device_units = 0;
   EXPECT_TRUE(find_hazards(s).empty());
 }
 
@@ -294,10 +252,10 @@ TEST(Hazard, ACopyThatIsNotItsChunkIsMalformed) {
   s.tasks[0].bytes += 4;
   EXPECT_THAT(only(s).message, HasSubstr("copies 2404 bytes, which is not the size of its piece"));
   s = increment(Order::depth_first, 2, 2);
-  s.tasks[0].uses.count = 2;
+  s.tasks[0].operands.push_back(s.tasks[3].operands[0]);
   EXPECT_THAT(only(s).message, HasSubstr("copies 2400 bytes, which is not the size of its piece"));
   s = increment(Order::depth_first, 2, 2);
-  own_uses(s, s.tasks[0])[0].slot = -1;  // from the host to itself
+  s.tasks[0].operands[0].slot = -1;  // from the host to itself
   EXPECT_THAT(only(s).message, HasSubstr("copies 2400 bytes, which is not the size of its piece"));
 }
 
@@ -307,25 +265,22 @@ TEST(Hazard, TheFirstEightAreReported) {
   EXPECT_EQ(find_hazards(s).size(), 8U);
 }
 
-TEST(Hazard, AKernelWithoutArraysIsMalformed) {
-  Schedule s = increment(Order::depth_first, 2, 2);
-  s.tasks[1].op = 1;
-  EXPECT_THAT(only(s).message, HasSubstr("has no array of its operation"));
-}
-
 TEST(Hazard, AKernelUsesAllArraysOfItsOperationOnOneChunk) {
   const Schedule right =
       small_schedule(small_deck(WorkloadKind::pipeline, 1200, 2), Order::depth_first, 2);
   const TaskId kernel = 2;
   ASSERT_EQ(right.tasks[kernel].stage, Stage::kernel);
   Schedule s = right;
-  s.tasks[kernel].uses.count = 2;
-  EXPECT_THAT(only(s).message, HasSubstr("does not use array 1_c of its operation"));
+  s.tasks[kernel].op = 2;
+  EXPECT_THAT(only(s).message, HasSubstr("does not use the arrays of its operation"));
   s = right;
-  s.tasks[kernel].uses.count = 4;
-  EXPECT_THAT(only(s).message, HasSubstr("uses an array of another operation"));
+  s.tasks[kernel].operands.pop_back();
+  EXPECT_THAT(only(s).message, HasSubstr("does not use the arrays of its operation"));
   s = right;
-  own_uses(s, s.tasks[kernel])[1].slot = 1;
+  s.tasks[kernel].operands.push_back(right.tasks[4].operands[0]);
+  EXPECT_THAT(only(s).message, HasSubstr("does not use the arrays of its operation"));
+  s = right;
+  s.tasks[kernel].operands[1].slot = 1;
   EXPECT_THAT(only(s).message, HasSubstr("uses pieces of several chunks"));
 }
 

@@ -153,28 +153,15 @@ TEST(Streams, OfAFermiDrainForTheCallsOfTheSeeds) {
   }
 }
 
-/// What `four_way` leaves to the host, and why.
-std::string host_share(const model::Device& device, const std::string& share) {
-  const deck::Point point =
-      deck::load_points("dgemm", {"workload.tile_n=1024", "workload.host_share=" + share}).front();
-  return facts_of(point.deck, device).notes.at(0).second;
-}
-
-TEST(HostShare, FollowsFromTheRateInADeviceFile) {
+TEST(Plan, HasNoPredictionForTilesOfAHostWithoutARate) {
+  const deck::Point point = deck::load_points("dgemm", {"issue.orders=[three_way, four_way]"})[0];
   model::Device device = model::load_device("c2070");
-  EXPECT_EQ(host_share(device, "12.5%"),
-            "1 of 8 tiles, set by the deck; the host computes 43.00 Gflop/s");
-  EXPECT_EQ(host_share(device, "auto"),
-            "1 of 8 tiles, predicted to be fastest: the host computes 43.00 Gflop/s");
-  device.host.flops_per_s = 10e9;
-  EXPECT_EQ(host_share(device, "auto"),
-            "none of 8 tiles: the host, at 10.00 Gflop/s, needs 483.2 ms for one, the device "
-            "149.9 ms for all");
+  EXPECT_TRUE(predictions(point, {device}).cases[1].prediction);
   device.host.flops_per_s = 0;
-  EXPECT_EQ(host_share(device, "12.5%"), "none instead of 12.5 %: the host's rate is not known");
-  EXPECT_EQ(host_share(device, "auto"), "none: the host's rate is not known");
-  EXPECT_EQ(host_share(model::load_device("host"), "auto"),
-            "none: workload.host_share is not given");
+  const Plan unknown = predictions(point, {device});
+  EXPECT_TRUE(unknown.cases[0].prediction);
+  EXPECT_FALSE(unknown.cases[1].prediction);
+  EXPECT_EQ(unknown.notes, (Notes{{"not predicted", "four_way: c2070 has no host.products"}}));
 }
 
 TEST(Facts, CopiesByDurationMoveWhatTheCoresOfTheirLaneCan) {
@@ -269,7 +256,11 @@ TEST(Plan, HasHostWorkForEachChunkOfEachIteration) {
       "workload: {kind: pipeline, elements: 1 Mi, iterations: 3}\nchunks: {count: 4}\n"
       "issue: {orders: [depth_first]}\nhost_work: {per_chunk: 1 us}\n");
   const deck::Point point = deck::load_points(file.path()).front();
-  EXPECT_EQ(plan(point, facts_of(point.deck)).host_work_pieces, 12);
+  double work_s = 0;
+  for (const auto& task : plan(point, facts_of(point.deck)).cases[1].schedule.tasks) {
+    if (task.stage == schedule::Stage::host) work_s += task.duration_s;
+  }
+  EXPECT_DOUBLE_EQ(work_s, 12e-6);
 }
 
 TEST(PlanCheck, RefusesListedTasksThatRace) {

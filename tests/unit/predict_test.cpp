@@ -166,14 +166,14 @@ TEST(Makespans, OfATiledProduct) {
   // Tiles that the host computes in 1.5 units each, while the device has the rest: 0.6, two
   // kernels, a copy; 0.6, a kernel, a copy; nothing.
   deck.workload.beta = 0;
-  const double host_flops_per_s = 2.0 * 100 * 100 * 30 / 1.5e-3;
+  Device device = load_device("ideal_2copy");
+  device.host.flops_per_s = 2.0 * 100 * 100 * 30 / 1.5e-3;
   for (const auto& [tiles, makespan] : {std::pair(0, 4.6), {1, 3.6}, {2, 3.0}, {3, 4.5}}) {
     schedule::Costs costs = schedule::costs(deck.workload, 1);
     costs.host_tiles = tiles;
-    costs.host_flops_per_s = host_flops_per_s;
     const Schedule shared = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
                                             Order::four_way, deck.issue.lanes);
-    EXPECT_NEAR(predict(shared, load_device("ideal_2copy")).complete_s / 1e-3, makespan, 1e-9)
+    EXPECT_NEAR(predict(with_effects(shared, device), device).complete_s / 1e-3, makespan, 1e-9)
         << tiles;
   }
 }
@@ -391,31 +391,38 @@ TEST(QueueRules, TheWindowLimitsWhatStandsBetween) {
 
 // -------------------------------------------------------------------------------------- engines
 
+constexpr auto portable = deck::Mechanism::portable;
+
 TEST(QueueRules, AFenceHoldsTheHost) {
   // A dependency holds its own task back, a fence all that is issued after it.
   Device device = device_of(Queues::connection);
-  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 1, 1, {0}), d2h(2, 1)}, device),
-              ElementsAre("H2D 0-2", "SM 2-3", "D2H 0-1"));
-  EXPECT_THAT(predicted({h2d(0, 2), fence({0}), kernel(1, 1), d2h(2, 1)}, device),
-              ElementsAre("H2D 0-2", "host 0-2", "SM 2-3", "D2H 2-3"));
+  const std::vector<Task> chain = {h2d(0, 2), kernel(1, 1, 1, {0}), d2h(2, 1)};
+  EXPECT_THAT(predicted(chain, device), ElementsAre("H2D 0-2", "SM 2-3", "D2H 0-1"));
+  EXPECT_THAT(predicted(chain, device, portable), ElementsAre("H2D 0-2", "SM 2-3", "D2H 2-3"));
   // It waits for all that was issued to its lanes: 3 s of lane 0, and 4 of lane 1.
-  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 4), h2d(0, 1), fence({0, 1}), d2h(2, 1)}, device),
-              ElementsAre("H2D 0-2", "SM 0-4", "H2D 2-3", "host 0-4", "D2H 4-5"));
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 4), h2d(0, 1), d2h(2, 1, {0})}, device, portable),
+              ElementsAre("H2D 0-2", "SM 0-4", "H2D 2-3", "D2H 3-4"));
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 4), h2d(0, 1), d2h(2, 1, {0, 1})}, device, portable),
+              ElementsAre("H2D 0-2", "SM 0-4", "H2D 2-3", "D2H 4-5"));
   // The host needs as long for each wait at least, and notices the end so much later. Lane 0 has
   // been complete for long when the host looks at it again.
   device.host.synchronize_s = 0.25;
   device.latency.notice_s = 0.5;
-  EXPECT_THAT(predicted({h2d(0, 2), fence({0}), kernel(1, 1)}, device),
-              ElementsAre("H2D 0-2", "host 0-2.5", "SM 2.5-3.5"));
-  EXPECT_THAT(predicted({h2d(0, 1), kernel(1, 3), fence({1}), fence({0}), d2h(2, 1)}, device),
-              ElementsAre("H2D 0-1", "SM 0-3", "host 0-3.5", "host 3.5-3.75", "D2H 3.75-4.75"));
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 1, 1, {0})}, device, portable),
+              ElementsAre("H2D 0-2", "SM 2.5-3.5"));
+  EXPECT_THAT(predicted({h2d(0, 1), kernel(1, 3), d2h(2, 1, {1, 0})}, device, portable),
+              ElementsAre("H2D 0-1", "SM 0-3", "D2H 3.75-4.75"));
+  // It has seen the first copy, and need not wait for the second.
+  EXPECT_THAT(
+      predicted({h2d(0, 2), kernel(1, 1, 1, {0}), h2d(0, 9), d2h(2, 1, {0})}, device, portable),
+      ElementsAre("H2D 0-2", "SM 2.5-3.5", "H2D 2.5-11.5", "D2H 2.5-3.5"));
 }
 
 TEST(QueueRules, AFenceBetweenKernelsKeepsTheirSignalsApart) {
   Device device = device_of(Queues::engine);
   device.delayed_signal = true;
-  EXPECT_THAT(predicted({kernel(0, 1), fence({0}), kernel(1, 2), d2h(0, 1)}, device),
-              ElementsAre("SM 0-1", "host 0-1", "SM 1-3", "D2H 1-2"));
+  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 2, 1, {0}), d2h(0, 1)}, device, portable),
+              ElementsAre("SM 0-1", "SM 1-3", "D2H 1-2"));
 }
 
 TEST(EngineRules, ACopyEngineMakesOneCopyAtATime) {
@@ -565,10 +572,8 @@ TEST(Workers, AreNoneWhereKokkosAloneIssues) {
   Device device = device_of(Queues::worker);
   device.cores = 2;
   device.host.synchronize_s = 0.25;
-  Schedule schedule = schedule_of({kernel(0, 1), h2d(1, 2), fence({0}), kernel(1, 1)});
-  schedule.mechanism = deck::Mechanism::portable;
-  EXPECT_THAT(text(predict(schedule, device)),
-              ElementsAre("worker 0 0-1", "worker 1 1-3", "host 3-3", "worker 1 3-4"));
+  EXPECT_THAT(predicted({kernel(0, 1), h2d(1, 2), kernel(1, 1, 1, {0})}, device, portable),
+              ElementsAre("worker 0 0-1", "worker 1 1-3", "worker 1 3-4"));
 }
 
 TEST(Workers, CanDivideTheCores) {

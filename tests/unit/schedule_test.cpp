@@ -33,7 +33,7 @@ TEST(Sequential, CopiesTheWholeDataAtOnceInCore) {
   EXPECT_THAT(text(s), ElementsAre("h2d 0 L0 !", "kernel 0 L0 !", "d2h 0 L0 !"));
   EXPECT_EQ(s.chunks, 1);
   EXPECT_EQ(s.tasks[0].bytes, 4800U);
-  EXPECT_EQ(s.cuts[0].device_units, 1200);
+  EXPECT_EQ(s.arrays[0].device_units, 1200);
 }
 
 TEST(Sequential, GoesSlotBySlotOutOfCore) {
@@ -41,8 +41,8 @@ TEST(Sequential, GoesSlotBySlotOutOfCore) {
   EXPECT_THAT(text(s), ElementsAre("h2d 0 L0 !", "kernel 0 L0 !", "d2h 0 L0 !",  //
                                    "h2d 1 L0 !", "kernel 1 L0 !", "d2h 1 L0 !",  //
                                    "h2d 2 L0 !", "kernel 2 L0 !", "d2h 2 L0 !"));
-  EXPECT_EQ(uses(s, s.tasks[6]).front().slot, 0);
-  EXPECT_EQ(s.cuts[0].device_units, 800);
+  EXPECT_EQ(s.tasks[6].operands[0].slot, 0);
+  EXPECT_EQ(s.arrays[0].device_units, 800);
 }
 
 TEST(Sequential, IsNoGraph) {
@@ -126,9 +126,10 @@ TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
   const Schedule s = small_schedule(pipeline(3), Order::depth_first, 2);
   EXPECT_EQ(s.slots, 1);
   EXPECT_EQ(s.arrays[0].host.planes, 3600U);
-  EXPECT_EQ(s.cuts[0].device_units, 1200);
-  EXPECT_EQ(s.cuts[0].pieces[2].begin, 2400);
-  EXPECT_THAT(s.cuts[0].slots, ElementsAre(0));
+  EXPECT_EQ(s.arrays[0].device_units, 1200);
+  const Operand& last = s.tasks.back().operands[0];
+  EXPECT_EQ(last.begin, 2400);
+  EXPECT_EQ(last.device_begin, 0);
   EXPECT_FALSE(s.out_of_core);
 }
 
@@ -137,9 +138,11 @@ TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
 TEST(Layout, CutsUnitsEvenly) {
   const Schedule s = small_schedule(increment(4, 10), Order::depth_first, 4);
   std::vector<std::int64_t> sizes;
-  for (const Piece& piece : s.cuts[0].pieces) sizes.push_back(piece.size());
+  for (const Task& task : s.tasks) {
+    if (task.stage == Stage::kernel) sizes.push_back(task.operands[0].size());
+  }
   EXPECT_THAT(sizes, ElementsAre(2, 3, 2, 3));
-  EXPECT_EQ(s.cuts[0].pieces.back().end, 10);
+  EXPECT_EQ(s.tasks.back().operands[0].begin, 7);
 }
 
 TEST(Layout, EveryUnitHasItsChunk) {
@@ -173,7 +176,7 @@ TEST(Layout, MakesChunksOfAtMostTheGivenBytes) {
     deck.chunks.bytes = bytes;
     const Schedule s = small_schedule(deck, Order::depth_first, 4);
     EXPECT_EQ(s.chunks, 5);
-    for (const Piece& piece : s.cuts[0].pieces) EXPECT_EQ(piece.size(), 240);
+    for (const Task& task : s.tasks) EXPECT_EQ(task.operands[0].size(), 240);
   }
 }
 
@@ -323,67 +326,6 @@ TEST(Costs, SumsAlongColumnsAreLinesOfRows) {
   EXPECT_EQ(s.arrays[1].unit_bytes, 8U);
 }
 
-// What only the host can order.
-
-/// The schedule of increments, with fences in place of dependencies.
-std::vector<std::string> fenced_text(Order order, int chunks, int lanes, int slots = 0) {
-  deck::Deck deck = small_deck(WorkloadKind::increment, 1200, chunks);
-  deck.issue.mechanism = deck::Mechanism::portable;
-  return text(small_schedule(deck, order, lanes, slots));
-}
-
-TEST(Fenced, WaitsForTheLaneOfEachDependency) {
-  EXPECT_THAT(
-      fenced_text(Order::by_engine, 2, 3),
-      ElementsAre("h2d 0 L0", "fence 0 L0 < 0", "kernel 0 L1", "fence 0 L0 < 2", "d2h 0 L2",
-                  "h2d 1 L0", "fence 1 L0 < 5", "kernel 1 L1", "fence 1 L0 < 7", "d2h 1 L2"));
-}
-
-TEST(Fenced, LeavesOutWhatTheHostHasSeen) {
-  // Chunks 2 and 3 take the slots of chunks 0 and 1 on lanes of their own; the fence for chunk 2
-  // sees lane 0 alone. Within a lane nothing waits, nor where a lane keeps its slot.
-  EXPECT_THAT(fenced_text(Order::depth_first, 4, 4, 2),
-              ElementsAre("h2d 0 L0", "kernel 0 L0", "d2h 0 L0", "h2d 1 L1", "kernel 1 L1",
-                          "d2h 1 L1", "fence 2 L0 < 2", "h2d 2 L2", "kernel 2 L2", "d2h 2 L2",
-                          "fence 3 L0 < 5", "h2d 3 L3", "kernel 3 L3", "d2h 3 L3"));
-  EXPECT_EQ(
-      fenced_text(Order::depth_first, 4, 2, 2),
-      text(small_schedule(small_deck(WorkloadKind::increment, 1200, 4), Order::depth_first, 2, 2)));
-  // One wait for a lane covers all that was issued to it: the third kernel needs none.
-  Schedule plain =
-      small_schedule(small_deck(WorkloadKind::increment, 1200, 1), Order::depth_first, 1);
-  const Task copy = plain.tasks[0], kernel = plain.tasks[1];
-  const auto on_lane = [](Task task, int lane, std::vector<TaskId> after = {}) {
-    task.lane = lane;
-    task.after = std::move(after);
-    return task;
-  };
-  plain.lanes = 3;
-  plain.tasks = {on_lane(copy, 0),        on_lane(copy, 0), on_lane(kernel, 1, {0}),
-                 on_lane(kernel, 1, {1}), on_lane(copy, 0), on_lane(kernel, 2, {2, 4})};
-  EXPECT_THAT(text(fenced(plain)),
-              ElementsAre("h2d 0 L0", "h2d 0 L0", "fence 0 L0 < 0", "kernel 0 L1", "kernel 0 L1",
-                          "h2d 0 L0", "fence 0 L0 < 3 5", "kernel 0 L2"));
-  // A blocked host, and work of it, have seen a lane as well.
-  plain.tasks[4].blocking = true;
-  plain.tasks.insert(plain.tasks.begin() + 5, {.stage = Stage::host, .after = {3}});
-  EXPECT_THAT(text(fenced(plain)),
-              ElementsAre("h2d 0 L0", "h2d 0 L0", "fence 0 L0 < 0", "kernel 0 L1", "kernel 0 L1",
-                          "h2d 0 L0 !", "host 0 L0 < 4", "kernel 0 L2"));
-  // It has not seen what it issued to that lane afterwards.
-  plain.tasks = {on_lane(copy, 0), on_lane(copy, 0), on_lane(kernel, 1, {1})};
-  plain.tasks[0].blocking = true;
-  EXPECT_THAT(text(fenced(plain)),
-              ElementsAre("h2d 0 L0 !", "h2d 0 L0", "fence 0 L0 < 1", "kernel 0 L1"));
-}
-
-TEST(Fenced, NamesItsFencesWhereTasksHaveNames) {
-  Schedule plain =
-      small_schedule(small_deck(WorkloadKind::increment, 1200, 1), Order::by_engine, 3);
-  plain.names = {"HD", "K", "DH"};
-  EXPECT_THAT(fenced(plain).names, ElementsAre("HD", "fence", "K", "fence", "DH"));
-}
-
 TEST(Disturbed, HasTheCallsBetweenTheTasksAndTheSameDependencies) {
   const Schedule plain =
       small_schedule(small_deck(WorkloadKind::increment, 12, 4), Order::by_engine, 3);
@@ -481,8 +423,8 @@ TEST(Build, ZeroCopyHasKernelsOnHostMemoryAlone) {
   ASSERT_EQ(s.tasks.size(), 2U * 3 * 2);
   for (const Task& task : s.tasks) {
     EXPECT_EQ(task.stage, Stage::kernel);
-    EXPECT_TRUE(task.after.empty());                               // no two touch the same data
-    for (const Use& use : uses(s, task)) EXPECT_EQ(use.slot, -1);  // on the host
+    EXPECT_TRUE(task.after.empty());  // no two touch the same data
+    for (const Operand& operand : task.operands) EXPECT_EQ(operand.slot, -1);  // on the host
   }
   const Schedule staged = small_schedule(deck, Order::sequential, 1);
   EXPECT_EQ(staged.transfer, deck::Transfer::staged);  // the baseline stays what it is

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../uses.hpp"
+#include "../operands.hpp"
 #include "deck/words.hpp"
 #include "schedule/build.hpp"
 

@@ -54,8 +54,7 @@ std::vector<Figure> figures() {
   const std::string in_core = "input/rowsum_seed.yaml";
   const std::string out_of_core = "input/rowsum_out_of_core_seed.yaml";
   const std::vector<std::string> pageable = {"memory.host=pageable"};
-  const std::vector<std::string> eight_tiles = {"workload.tile_n=1024",
-                                                "workload.host_share=12.5%"};
+  const std::vector<std::string> eight_tiles = {"workload.tile_n=1024"};
   return {
       {"ideal_1copy", increment, sequential, "12", chunk_stages, exactly},
       {"ideal_1copy", increment, depth_first, "12", chunk_stages, exactly},
@@ -103,7 +102,7 @@ std::vector<Figure> figures() {
        "330",
        gflops,
        0.01,
-       {"workload.k=2048", "issue.orders=[four_way]"}},
+       {"workload.k=2048", "workload.host_share=12.5%", "issue.orders=[four_way]"}},
   };
 }
 

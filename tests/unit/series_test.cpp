@@ -33,30 +33,5 @@ TEST(Thinning, IsBounded) {
   }
 }
 
-TEST(Series, SplitsTheDurationIntoBins) {
-  std::vector<SoakBin> bins;
-  for (int i = 0; i < 2048; ++i) {  // four each, with one slow repetition in the third
-    add(bins, 1024, 0.5 * i, i == 9 ? 3.0 : 1.0 + 0.125 * (i % 4));
-  }
-  ASSERT_EQ(bins.size(), 512U);
-  EXPECT_EQ(bins[2].at_s, 4);
-  EXPECT_EQ(bins[2].repetitions, 4);
-  EXPECT_EQ(bins[2].min_s, 1);
-  EXPECT_EQ(bins[2].max_s, 3);
-  EXPECT_THAT(bins[2].kept_s, ElementsAre(1, 3, 1.25, 1.375));
-}
-
-TEST(Series, IsBoundedHoweverManyRepetitionsThereAre) {
-  std::vector<SoakBin> bins;
-  for (int i = 0; i <= 1 << 20; ++i) add(bins, 1, i * 0x1p-20, 1);  // the last one too late
-  EXPECT_EQ(bins.size(), 512U);
-  std::int64_t repetitions = 0;
-  for (const SoakBin& bin : bins) {
-    EXPECT_LE(bin.kept_s.size(), 64U);
-    repetitions += bin.repetitions;
-  }
-  EXPECT_EQ(repetitions, (1 << 20) + 1);
-}
-
 }  // namespace
 }  // namespace overlap::experiment

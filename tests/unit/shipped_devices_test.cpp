@@ -34,13 +34,15 @@ std::vector<deck::Point> points() {
   return points;
 }
 
-/// Whether the device predicts positive times for all orders.
+/// Whether the device predicts positive times for all orders that it can.
 bool predicts(const Device& device, const deck::Point& point) {
   try {
     const experiment::Plan plan = experiment::predictions(point, {device});
-    return !plan.cases.empty() && std::ranges::all_of(plan.cases, [](const auto& run) {
-      return run.prediction && run.prediction->complete_s > 0 &&
-             std::isfinite(run.prediction->complete_s);
+    return !plan.cases.empty() && std::ranges::all_of(plan.cases, [&](const auto& run) {
+      if (!run.prediction) {  // of a host whose rate for products is unknown
+        return run.order == deck::Order::four_way && device.host.flops_per_s == 0;
+      }
+      return run.prediction->complete_s > 0 && std::isfinite(run.prediction->complete_s);
     });
   } catch (const base::Error&) {
     return false;

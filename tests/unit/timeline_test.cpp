@@ -17,7 +17,7 @@ TEST(Timeline, AnEngineIsBusyWhileItRunsAnything) {
 TEST(Timeline, WorkersWantNoMoreCoresThanThereAre) {
   using schedule::Stage;
   schedule::Schedule schedule;
-  for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h, Stage::host, Stage::fence}) {
+  for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h, Stage::host, Stage::query}) {
     schedule.tasks.push_back({.stage = stage});
   }
   const std::vector<Span> spans = {{0, 1, 5}, {1, 2, 4}, {2, 3, 4}, {3, 7, 9}, {3, 0, 20}};

@@ -12,15 +12,6 @@ namespace overlap::lanes {
 
 using Where = std::source_location;
 
-/// The stream API of a space, such as CudaApi; void: none.
-template <class Space>
-struct ApiOf {
-  using type = void;
-};
-
-template <class Space>
-inline constexpr bool has_api = !std::is_void_v<typename ApiOf<Space>::type>;
-
 /// Checks a return code: on failure clears the last error and throws base::Error{runtime_error}
 /// with the call and its source location. Specialised for the codes of each vendor.
 template <class Code>

@@ -7,19 +7,19 @@
 #define OVERLAP_GPU(name) cuda##name
 #define OVERLAP_GPU_CALL(name) {cuda##name, "cuda" #name}
 #include "lanes/api/gpu.hpp"
+#include "workload/space.hpp"
 
 namespace overlap::lanes {
 
 /// The CUDA calls of stream lanes.
 struct CudaApi : GpuCalls<CudaApi> {
-  using Space = Kokkos::Cuda;
   using Properties = cudaDeviceProp;
   using PointerAttributes = cudaPointerAttributes;
   using PageLockedMemory = Owned<void*, cudaFreeHost>;
 
   static constexpr const char* vendor = "CUDA";
   static Stream legacy_stream() { return cudaStreamLegacy; }
-  static Stream stream_of(const Space& instance) { return instance.cuda_stream(); }
+  static Stream stream_of(const workload::Space& instance) { return instance.cuda_stream(); }
   static constexpr Make<PageLockedMemory, std::size_t> allocate_page_locked =
       OVERLAP_GPU_CALL(MallocHost);
 
@@ -39,9 +39,6 @@ struct CudaApi : GpuCalls<CudaApi> {
   }
 };
 
-template <>
-struct ApiOf<Kokkos::Cuda> {
-  using type = CudaApi;
-};
+using Api = CudaApi;
 
 }  // namespace overlap::lanes

@@ -7,19 +7,19 @@
 #define OVERLAP_GPU(name) hip##name
 #define OVERLAP_GPU_CALL(name) {hip##name, "hip" #name}
 #include "lanes/api/gpu.hpp"
+#include "workload/space.hpp"
 
 namespace overlap::lanes {
 
 /// The HIP calls of stream lanes.
 struct HipApi : GpuCalls<HipApi> {
-  using Space = Kokkos::HIP;
   using Properties = hipDeviceProp_t;
   using PointerAttributes = hipPointerAttribute_t;
   using PageLockedMemory = Owned<void*, hipHostFree>;
 
   static constexpr const char* vendor = "HIP";
   static Stream legacy_stream() { return nullptr; }
-  static Stream stream_of(const Space& instance) { return instance.hip_stream(); }
+  static Stream stream_of(const workload::Space& instance) { return instance.hip_stream(); }
   static PageLockedMemory allocate_page_locked(std::size_t bytes, Where at = Where::current()) {
     void* memory = nullptr;
     check(hipHostMalloc(&memory, bytes, hipHostMallocDefault), "hipHostMalloc", at);
@@ -35,9 +35,6 @@ struct HipApi : GpuCalls<HipApi> {
   }
 };
 
-template <>
-struct ApiOf<Kokkos::HIP> {
-  using type = HipApi;
-};
+using Api = HipApi;
 
 }  // namespace overlap::lanes

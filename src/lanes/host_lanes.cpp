@@ -1,5 +1,4 @@
-#pragma once
-
+#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -12,55 +11,46 @@
 #include "lanes/lanes.hpp"
 
 namespace overlap::lanes {
+namespace {
+
+using workload::Space;
 
 #if defined(KOKKOS_ENABLE_SERIAL)
-template <class Space>
-inline constexpr bool is_serial = std::is_same_v<Space, Kokkos::Serial>;
-#else
-template <class Space>
-inline constexpr bool is_serial = false;
+[[maybe_unused]] Kokkos::Serial part_of(const Kokkos::Serial&, int) {
+  return Kokkos::Serial(Kokkos::NewInstance{});
+}
 #endif
-
-template <class Space>
-inline constexpr bool is_open_mp = workload::is_host<Space> && std::is_constructible_v<Space, int>;
-
-/// Whether our own threads can use instances of the space concurrently.
-template <class Space>
-inline constexpr bool has_concurrent_instances = is_serial<Space> || is_open_mp<Space>;
-
-/// An instance for one of several lanes.
-template <class Space>
-Space lane_instance([[maybe_unused]] int lanes) {
-#if defined(KOKKOS_ENABLE_SERIAL)
-  if constexpr (is_serial<Space>) return Space(Kokkos::NewInstance{});
+#if defined(KOKKOS_ENABLE_OPENMP)
+// partition_space would return copies of the default instance if nested parallelism is off.
+[[maybe_unused]] Kokkos::OpenMP part_of(const Kokkos::OpenMP& all, int parts) {
+  return Kokkos::OpenMP(std::max(1, all.concurrency() / parts));
+}
 #endif
-  // OpenMP's partition_space would return copies of the default instance if nested parallelism is
-  // off.
-  if constexpr (is_open_mp<Space>) return Space(std::max(1, Space().concurrency() / lanes));
+/// Other spaces have no parts that our own threads can use.
+template <class Whole>
+[[maybe_unused]] Whole part_of(const Whole& all, int) {
+  return all;
 }
 
 /// Lanes for host back ends, whose launches block the calling thread: one worker thread per lane
 /// runs its tasks in order on an instance of its own, so that lanes overlap without a GPU. One
 /// mutex protects the queues; waiting threads sleep.
-template <class Space>
 class HostLanes final : public Lanes {
  public:
-  /// With `poll` the host polls the state of a lane instead of sleeping.
   HostLanes(int lanes, bool poll) : poll_(poll) {
-    for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back(lane_instance<Space>(lanes));
+    for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back(lane_instance(lanes));
     for (Lane& lane : lanes_) {
       workers_.emplace_back([this, &lane](const std::stop_token& stop) { work(stop, lane); });
     }
   }
 
-  workload::InstanceRef instance(int lane) const override {
+  const Space& instance(int lane) const override {
     return lanes_[static_cast<std::size_t>(lane)].instance;
   }
 
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
     const std::scoped_lock lock(mutex_);
-    schedule_ = &schedule;
-    workload_ = &workload;
+    Lanes::bind(schedule, workload);
     complete_.assign(schedule.tasks.size(), false);
     spans_.assign(schedule.tasks.size(), {});
     failure_.reset();
@@ -128,7 +118,7 @@ class HostLanes final : public Lanes {
         lock.unlock();
         timeline::Span span = {.start_s = seconds_since(mark_)};
         try {
-          perform(lane.instance, *workload_, *schedule_, schedule_->tasks[id]);
+          perform(id);
           lane.instance.fence("overlap::task");
         } catch (const std::exception& error) {
           task_failure = lane_error(*schedule_, id, base::error_of(error).what());
@@ -162,9 +152,15 @@ class HostLanes final : public Lanes {
   std::optional<base::Error> failure_;  ///< first failure
   Clock::time_point mark_;              ///< set while all workers are idle
   std::vector<timeline::Span> spans_;   ///< per task, relative to mark_
-  const schedule::Schedule* schedule_ = nullptr;
-  const workload::Workload* workload_ = nullptr;
-  std::vector<std::jthread> workers_;  ///< last member, so that they end before what they use
+  std::vector<std::jthread> workers_;   ///< last member, so that they end before what they use
 };
+
+}  // namespace
+
+Space lane_instance(int lanes) { return part_of(Space(), lanes); }
+
+std::unique_ptr<Lanes> make_host_lanes(int lanes, bool poll) {
+  return std::make_unique<HostLanes>(lanes, poll);
+}
 
 }  // namespace overlap::lanes
