@@ -153,7 +153,9 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   terminal.progress(0, 0, "waiting for the other ranks");
   report::Results rank_results = results_of(studies);
   for (results::Result& result : rank_results) {
-    for (results::Run& run : result.runs) run.timeline = run.predicted_timeline = std::nullopt;
+    for (results::Point& point : result.points) {
+      for (results::Run& run : point.runs) run.timeline = run.predicted_timeline = std::nullopt;
+    }
   }
   const auto texts = member.gather(file + "\n" + results::to_json(rank_results, -1));
   ExitCode code = ExitCode::pass;

@@ -3,7 +3,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -144,46 +143,23 @@ Options with_files_of_rank(const Options& options, const Inputs& inputs, const F
   return rank_options;
 }
 
-/// Registers the files that the command reads. Throws base::Error{usage} where an unfinished sweep
-/// does not go with the options.
-void register_inputs(const Options& options, const Inputs& inputs, report::Files& files) {
-  bool sweeps = false;
-  for (const auto& points : inputs.decks) {
-    files.reads(points.front().deck.path, "the deck");
-    sweeps = sweeps || points.front().is_swept();
-  }
+/// Registers the files that the command reads.
+void register_inputs(const Inputs& inputs, report::Files& files) {
+  for (const auto& points : inputs.decks) files.reads(points.front().deck.path, "the deck");
   if (inputs.device) files.reads(inputs.device->path, "the device file");
   for (const model::Device& device : inputs.predicted) files.reads(device.path, "a device file");
   for (const auto& references : inputs.references) {
     for (const auto& [name, reference] : references) files.reads(reference.path, "a reference");
-  }
-  if (sweeps) {
-    const std::string journal = journal_path(options);
-    if (!journal.empty()) files.reads(journal, "the file of finished points");
-    if (journal.empty() && options.resume) {
-      throw base::Error(
-          ExitCode::usage,
-          "--resume: found only pipes or devices as result files; allowed: a regular file, "
-          "next to which finished points are saved");
-    }
-    std::error_code ignored;
-    if (!options.calibrate.empty() && std::filesystem::exists(journal, ignored)) {
-      throw base::Error(
-          ExitCode::usage,
-          fmt::format(
-              "{}: found points of an unfinished sweep; allowed: --resume with --device {}, "
-              "or remove the file",
-              base::one_line(journal), base::one_line(options.calibrate)));
-    }
   }
 }
 
 /// Locks the files whose names are known by now, and writes the first drafts of JSON files. Those
 /// that cannot be written are removed from the options and make the machinery unusable: nothing
 /// runs, and the other files contain the error. Throws base::Error{usage} if a file would overwrite
-/// another one of the command, and any error without a deck. `common`: the files about all ranks.
+/// another one of the command, as take_over(), and any error without a deck. `common`: the files
+/// about all ranks.
 void take_files(Options& options, const Inputs& inputs, const FileNames& names,
-                const std::vector<Output>& common, const std::vector<Study>& studies,
+                const std::vector<Output>& common, std::vector<Study>& studies,
                 Machinery& machinery) {
   report::Files& files = machinery.files;
   const auto succeeds = [&](const auto& action) {
@@ -205,6 +181,7 @@ void take_files(Options& options, const Inputs& inputs, const FileNames& names,
       if (!is_json(output) || report::is_stream(output.path)) return;
       results::Fleet fleet;
       fleet.broken = {{output.path, "did not finish"}};
+      if (!of_fleet && !studies.empty()) take_over(output.path, options.resume, studies.front());
       files.draft(output.path, of_fleet ? output.writer->fleet(fleet)
                                         : output.writer->write(results_of(studies, output.deck)));
     });
@@ -238,23 +215,18 @@ bool write_output(const Output& output, std::vector<Study>& studies, Terminal& t
     const auto code =
         error.code() == ExitCode::interrupted ? error.code() : ExitCode::runtime_error;
     results::fail(study.result, code, message);
-    study.unwritten = true;
     return false;
   }
 }
 
-/// Writes all result files, prints the verdicts, and removes the journal if the result files are
-/// complete. A file that cannot be written counts as an error of its deck's study, or of the last
-/// one. Returns the worst exit code.
+/// Writes all result files and prints the verdicts. A file that cannot be written counts as an
+/// error of its deck's study, or of the last one. Returns the worst exit code.
 ExitCode finish(const Options& options, std::vector<Study>& studies, Terminal& terminal) {
   report::write_each(options.outputs, &Output::path,
                      [&](const Output& output) { return write_output(output, studies, terminal); });
   auto code = ExitCode::pass;
   for (const Study& study : studies) code = base::worst(code, study.result.code);
   if (!options.fleet) terminal.verdict(results_of(studies));
-  if (studies.empty()) return code;
-  const Study& last = studies.back();
-  if (last.journal != nullptr && last.is_over() && !last.unwritten) last.journal->remove();
   return code;
 }
 
@@ -277,7 +249,7 @@ ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   std::vector<Study> studies = new_studies(*inputs, machine_of(machinery));
   FileNames names = file_names(machine_of(machinery), true);
   Options rank_options = with_files_of_rank(options, *inputs, names);
-  register_inputs(rank_options, *inputs, machinery.files);
+  register_inputs(*inputs, machinery.files);
   take_files(rank_options, *inputs, names, common_files(options, names), studies, machinery);
   start(options, *inputs, machinery);
   names = file_names(machine_of(machinery));

@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "describe/document.hpp"
 #include "names.hpp"
+#include "report/output_file.hpp"
 
 namespace overlap {
 namespace {
@@ -213,9 +214,11 @@ void check(const CLI::App& app, const Options& options) {
   if (options.decks.empty() && options.calibrate.empty() && !asks) {
     fail("no deck given (see miniapp --help)");
   }
-  if (options.resume && options.outputs.empty()) {
-    fail("--resume needs a result file, next to which finished points are saved; allowed: with " +
-         report::sweep_options());
+  const auto keeps_points = [](const Output& output) {
+    return is_json(output) && !report::is_stream(output.path);
+  };
+  if (options.resume && std::ranges::none_of(options.outputs, keeps_points)) {
+    fail("--resume without a result file; allowed: with --json FILE, the one to continue");
   }
 }
 
@@ -253,7 +256,7 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--list", options.list,
                "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--resume", options.resume,
-               "Continue an interrupted sweep from the points kept next to its result file");
+               "Continue an interrupted sweep: run the points that the file of --json lacks");
   app.add_flag("--dry-run", options.dry_run,
                "Print the schedules, or the points of a sweep; run nothing");
   app.add_flag("--quiet", options.quiet, "Print only the result lines");

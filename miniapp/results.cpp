@@ -195,9 +195,9 @@ base::ExitCode show(const report::Results& to_show, const Options& options, Term
   for (const std::string& file : options.results) sources.push_back({file, true});
   const auto files = require_outputs(options.outputs, sources);
   for (const results::Result& result : to_show) {
-    terminal.show(report::heading(result, result));
-    terminal.lines(report::wrong_data(result));
-    if (!result.error.empty()) terminal.error(result.error);
+    terminal.show(report::heading(result, result.points.front()));
+    for (const results::Point& point : result.points) terminal.lines(report::wrong_data(point));
+    if (result.error) terminal.error(*result.error);
     terminal.show(report::findings(result));
   }
   auto code = base::ExitCode::pass;

@@ -1,7 +1,6 @@
 #include "study.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,101 +15,103 @@
 #include "base/text.hpp"
 #include "measure/platform.hpp"
 #include "model/load.hpp"
-#include "results/metrics.hpp"
+#include "results/describe.hpp"
+#include "results/read_files.hpp"
 
 namespace overlap {
 namespace {
 
 using base::ExitCode;
 
-/// Properties that a resumed run must share with the saved points.
-report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
-  const auto& [build, host, device, job, placement] = machine;
-  const auto with_hash = [](const std::string& path, const std::string& text) {
-    return path + " " + base::sha256(text).substr(0, 16);
-  };
-  std::vector<std::string> references;
-  for (const auto& [name, reference] : inputs.references.front()) {
-    references.push_back(with_hash(reference.path, results::to_yaml(reference, "")));
+/// Hashes of what the files besides the deck say, by path.
+std::map<std::string, std::string> hashes_of(const Inputs& inputs, std::size_t deck) {
+  std::map<std::string, std::string> hashes;
+  for (const auto& [name, reference] : inputs.references[deck]) {
+    hashes[reference.path] = base::sha256(results::to_yaml(reference, ""));
   }
-  return {
-      {"program",
-       fmt::format("{} {}{}", build.version, build.git_sha, build.dirty ? ", modified" : "")},
-      {"build",
-       fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
-      {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
-      {"device", device ? device->name + " " + device->id() : host.cpu},
-      {"model",
-       inputs.device ? with_hash(inputs.device->path, model::to_yaml(*inputs.device, "")) : "none"},
-      {"references", fmt::format("{}", fmt::join(references, ", "))}};
+  std::vector<model::Device> devices = inputs.predicted;
+  if (inputs.device) devices.push_back(*inputs.device);
+  for (const model::Device& device : devices) {
+    hashes[device.path] = base::sha256(model::to_yaml(device, ""));
+  }
+  return hashes;
 }
 
-/// Whether a point came to its end.
-bool is_finished(const results::Point& point) { return point.exit_code && point.ended_by.empty(); }
+using Shared = decltype(Study::shared);
+
+/// What the points of a sweep share: what is known before the device is, or the rest.
+Shared shared(const results::Result& result, bool with_device) {
+  const auto& [build, host, device, job, placement] = result.machine;
+  if (with_device) {
+    return {{"device", device ? device->name + " " + device->id() : host.cpu},
+            {"reference or device file", result.inputs}};
+  }
+  return {{"build of miniapp", describe::write(build)},
+          {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
+          {"deck or --set option", result.deck.resolved}};
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& found) {
+  throw base::Error(ExitCode::usage,
+                    fmt::format("{}: found {}, or another name for the result file",
+                                base::one_line(path), found));
+}
+
+/// Throws base::Error{usage} where finished points in a file do not share it.
+void require_same(const std::string& path, const Shared& before, const Shared& now) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i].second == now[i].second) continue;
+    refuse(path,
+           fmt::format("points of another {}; allowed: --resume with the same", before[i].first));
+  }
+}
+
+/// The sweep in a result file; empty: there is no file. Throws base::Error for anything else.
+std::optional<results::Result> sweep_in(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  results::Content content = results::read_content(path);
+  auto* const results = std::get_if<std::vector<results::Result>>(&content);
+  if (results == nullptr || results->size() > 1 || !results->front().sweeps()) {
+    refuse(path, "no result of a sweep; allowed: the result file of the sweep to resume");
+  }
+  return std::move(results->front());
+}
 
 /// Whether this machine lacks what the point needs, which says nothing about other points.
 bool is_skipped(const results::Point& point) {
-  return point.exit_code == ExitCode::precondition || point.exit_code == ExitCode::skipped;
+  return point.outcome && (point.outcome->exit_code == ExitCode::precondition ||
+                           point.outcome->exit_code == ExitCode::skipped);
+}
+
+std::ptrdiff_t count_finished(const results::Result& result) {
+  return std::ranges::count_if(result.points, &results::Point::is_finished);
+}
+
+/// Whether no point is left to measure here.
+bool is_over(const results::Result& result) {
+  return std::ranges::all_of(result.points, [](const results::Point& point) {
+    return point.is_finished() || is_skipped(point);
+  });
 }
 
 /// Where finished points wait for --resume; empty if there are none.
 std::string resume_hint(const Study& study) {
-  const auto finished = std::ranges::count_if(study.result.points, is_finished);
-  if (study.journal == nullptr || finished == 0) return "";
+  const auto finished = count_finished(study.result);
+  if (study.file.empty() || finished == 0) return "";
   return fmt::format("{} of {} points are kept in {}; continue with --resume", finished,
-                     study.points.size(), study.journal->path());
+                     study.points.size(), study.file);
 }
 
-/// Puts the journal's points into the study, by their numbers in the deck. Returns how many.
-std::size_t restore(Study& study) {
-  const report::Journal& journal = *study.journal;
-  std::map<std::string, results::Part> saved;  // by fingerprint
-  for (const std::string& line : journal.records()) {
-    try {
-      results::Part part;
-      describe::read(describe::Reader(describe::parse_json(journal.path(), line)), part);
-      saved.emplace(part.fingerprint, std::move(part));
-    } catch (const base::Error&) {
-      throw base::Error(ExitCode::usage, journal.path() +
-                                             ": found no finished point of a sweep; allowed: "
-                                             "remove the file");
-    }
-  }
-  std::size_t restored = 0;
-  for (std::size_t i = 0; i < study.points.size(); ++i) {
-    const auto found = saved.find(experiment::fingerprint(study.points[i]));
-    if (found == saved.end()) continue;
-    results::append(study.result, i, found->second);
-    ++restored;
-  }
-  results::evaluate(study.result.runs);
-  if (restored > 0 || saved.empty()) return restored;
-  throw base::Error(ExitCode::usage,
-                    journal.path() +
-                        ": found no point of this deck; allowed: --resume with the deck and "
-                        "--set options that the points come from, or remove the file");
-}
-
-/// Opens the journal of a sweep next to its first result file and restores the points of an
-/// interrupted run. One that cannot be opened makes the machinery unusable.
-void open_journal(const Options& options, const Inputs& inputs, Study& study, Machinery& machinery,
-                  Terminal& terminal) {
-  const std::string path = study.result.sweeps() ? journal_path(options) : "";
-  if (path.empty() || machinery.unusable) return;
-  try {
-    study.journal = std::make_unique<report::Journal>(path, identity(inputs, study.result.machine),
-                                                      options.resume);
-  } catch (const base::Error& error) {
-    if (error.code() == ExitCode::usage) throw;
-    machinery.unusable = error;
-    return;
-  }
-  const std::size_t restored = restore(study);
-  if (options.resume && restored == 0) {
-    terminal.note(path + ": no saved points; starting from scratch");
-  } else if (options.resume) {
-    terminal.show(
-        fmt::format("{} of {} points are taken from {}\n\n", restored, study.points.size(), path));
+/// Says what --resume took over. Throws as require_same().
+void begin_resumed(const Study& study, const Machinery& machinery, Terminal& terminal) {
+  if (!machinery.unusable) require_same(study.file, study.shared, shared(study.result, true));
+  const auto finished = count_finished(study.result);
+  if (finished == 0) {
+    terminal.note(study.file + ": no finished points; starting from scratch");
+  } else {
+    terminal.show(fmt::format("{} of {} points are taken from {}\n\n", finished,
+                              study.points.size(), study.file));
   }
 }
 
@@ -120,7 +121,7 @@ bool mark_interrupted(std::vector<Study>& studies, std::size_t deck) {
   if (deck == 0 || studies[deck - 1].result.code != ExitCode::interrupted) return false;
   Study& study = studies[deck];
   const base::Error error(ExitCode::interrupted, "interrupted");
-  results::append(study.result, 0, experiment::failed_part(study.points.front(), error));
+  results::put(study.result, 0, experiment::failed_point(study.points.front(), error));
   return true;
 }
 
@@ -148,16 +149,16 @@ struct Runner {
   std::function<void()> save;                 ///< what is known so far
   std::optional<experiment::Plan> plan = {};  ///< of the last phase
 
-  results::Part predict_point(const Study& study, const deck::Point& point);
-  results::Part measure_point(const Study& study, const deck::Point& point,
-                              const measure::Hooks& hooks);
-  results::Part run(const Study& study, const deck::Point& point);
+  results::Point predict_point(const Study& study, const deck::Point& point);
+  results::Point measure_point(const Study& study, const deck::Point& point,
+                               const measure::Hooks& hooks);
+  results::Point run(const Study& study, const deck::Point& point);
 };
 
-results::Part Runner::predict_point(const Study& study, const deck::Point& point) {
+results::Point Runner::predict_point(const Study& study, const deck::Point& point) {
   experiment::Plan predictions = experiment::predictions(point, inputs.predicted);
   if (!study.result.sweeps()) {
-    terminal.show(report::heading(study.result, experiment::part_of_plan(predictions)));
+    terminal.show(report::heading(study.result, experiment::planned_point(predictions)));
   }
   return experiment::judge(std::move(predictions), {});
 }
@@ -175,10 +176,10 @@ void add_predictions(experiment::Plan& plan, const model::Device& device) {
 
 /// In a fleet a point is a phase: together reuses the plan of alone and is compared with its
 /// outcome.
-results::Part Runner::measure_point(const Study& study, const deck::Point& point,
-                                    const measure::Hooks& hooks) {
+results::Point Runner::measure_point(const Study& study, const deck::Point& point,
+                                     const measure::Hooks& hooks) {
   measure::Session& session = *machinery.session;
-  const std::vector<results::Run>& alone = study.result.runs;
+  const std::vector<results::Run>& alone = study.result.points.front().runs;
   const bool reuses_plan = point.phase == deck::Phase::together && !alone.empty() && plan;
   if (!reuses_plan) {
     plan = experiment::plan(point, measure::probe(point.deck, session, machinery.bench, hooks));
@@ -186,14 +187,15 @@ results::Part Runner::measure_point(const Study& study, const deck::Point& point
   }
   plan->phase = point.phase;
   if (!study.result.sweeps() && !reuses_plan) {
-    terminal.show(report::heading(study.result, experiment::part_of_plan(*plan)));
+    terminal.show(report::heading(study.result, experiment::planned_point(*plan)));
   }
   experiment::Samples samples = measure::measure(*plan, session, machinery.bench, hooks);
-  return experiment::judge(*plan, std::move(samples), references, reuses_plan ? &alone : nullptr);
+  return experiment::judge(*plan, std::move(samples), references,
+                           reuses_plan ? alone : std::vector<results::Run>());
 }
 
-/// Returns a failed part for every error but base::Error{usage}, which is thrown.
-results::Part Runner::run(const Study& study, const deck::Point& point) {
+/// Returns a failed point for every error but base::Error{usage}, which is thrown.
+results::Point Runner::run(const Study& study, const deck::Point& point) {
   try {
     base::check_interrupt();
     if (!machinery.session) return predict_point(study, point);
@@ -209,7 +211,7 @@ results::Part Runner::run(const Study& study, const deck::Point& point) {
   } catch (const std::exception& exception) {
     const base::Error error = named(point.deck, base::error_of(exception));
     if (error.code() == ExitCode::usage) throw error;
-    return experiment::failed_part(point, error);
+    return experiment::failed_point(point, error);
   }
 }
 
@@ -218,43 +220,32 @@ void run_points(Study& study, Runner& runner) {
   using Clock = std::chrono::steady_clock;
   Terminal& terminal = runner.terminal;
   results::Result& result = study.result;
-  Clock::time_point next_save;  // so that at most half of the time goes into files
+  const auto start = Clock::now();
+  Clock::duration saving{};  // at most half of the time
   for (std::size_t number = 0; number < study.points.size(); ++number) {
-    if (is_finished(result.points[number])) continue;
+    if (result.points[number].is_finished()) continue;
     const deck::Point& point = study.points[number];
     const std::string name = result.points[number].name();
     if (result.sweeps()) terminal.begin_part(number, study.points.size(), name);
-    results::Part part = runner.run(study, point);
-    terminal.lines(report::wrong_data(part));
-    if (study.journal != nullptr && is_finished(part.point)) {
-      try {
-        part.fingerprint = experiment::fingerprint(point);
-        study.journal->add(describe::write(part).dump());
-      } catch (const base::Error& error) {
-        terminal.error(error.what());
-        results::fail(result, error.code(), error.what());
-        study.unwritten = true;
-        study.journal = nullptr;
-      }
-    }
-    const results::Point outcome = part.point;
-    results::append(result, number, std::move(part));
-    if (const auto begin = Clock::now(); result.sweeps() && begin >= next_save) {
+    results::put(result, number, runner.run(study, point));
+    const results::Point& done = result.points[number];
+    terminal.lines(report::wrong_data(done));
+    if (const auto begin = Clock::now(); result.sweeps() && 2 * saving <= begin - start) {
       runner.save();
-      next_save = Clock::now() + (Clock::now() - begin);
+      saving += Clock::now() - begin;
     }
-    if (is_finished(outcome)) continue;
-    if (result.sweeps() && is_skipped(outcome)) {
-      terminal.note("skipped " + name + ": " + outcome.ended_by);
+    if (done.is_finished()) continue;
+    if (result.sweeps() && is_skipped(done)) {
+      terminal.note("skipped " + name + ": " + done.ended_by());
       continue;
     }
     const std::string hint = resume_hint(study);
-    const bool with_name = result.sweeps() && outcome.exit_code != ExitCode::interrupted;
-    terminal.error((with_name ? name + ": " : "") + outcome.ended_by +
+    const bool with_name = result.sweeps() && done.outcome->exit_code != ExitCode::interrupted;
+    terminal.error((with_name ? name + ": " : "") + done.ended_by() +
                    (hint.empty() ? "" : "; " + hint));
     return;
   }
-  const std::string hint = study.is_over() ? "" : resume_hint(study);
+  const std::string hint = is_over(result) ? "" : resume_hint(study);
   if (!hint.empty()) terminal.note(hint);
 }
 
@@ -283,17 +274,12 @@ base::Machine machine_of(const Machinery& machinery) {
   return machine;
 }
 
-bool Study::is_over() const {
-  return std::ranges::all_of(result.points, [](const results::Point& point) {
-    return is_finished(point) || is_skipped(point);
-  });
-}
-
 std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machine) {
   std::vector<Study> studies;
-  for (const auto& points : inputs.decks) {
-    Study& study = studies.emplace_back(Study{.points = points});
-    study.result = experiment::new_result(points, machine);
+  for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
+    Study& study = studies.emplace_back(Study{.points = inputs.decks[i]});
+    study.result = experiment::new_result(study.points, machine);
+    study.result.inputs = hashes_of(inputs, i);
     study.result.started = now_utc();
     for (const model::Device& device : inputs.predicted) {
       study.result.predicted_for.push_back(device.name);
@@ -317,17 +303,30 @@ report::Results results_of(const std::vector<Study>& studies, std::optional<std:
   return results;
 }
 
-std::string journal_path(const Options& options) {
-  std::vector<std::string> paths;
-  for (const Output& output : options.outputs) {
-    if (!report::is_stream(output.path)) paths.push_back(output.path + ".points");
+void take_over(const std::string& path, bool resume, Study& study) {
+  if (!study.result.sweeps()) return;
+  if (study.file.empty()) study.file = path;
+  std::optional<results::Result> earlier;
+  try {
+    earlier = sweep_in(path);
+  } catch (const base::Error& error) {
+    if (resume) throw base::Error(ExitCode::usage, error.what());
   }
-  if (paths.empty() || !options.predict.empty()) return "";
-  const auto existing = std::ranges::find_if(paths, [](const std::string& path) {
-    std::error_code error;
-    return std::filesystem::is_regular_file(path, error);
-  });
-  return existing == paths.end() ? paths.front() : *existing;
+  if (!earlier) return;
+  const auto finished = count_finished(*earlier);
+  if (!resume) {
+    if (finished == 0 || is_over(*earlier) || earlier->predicts()) return;
+    refuse(path,
+           fmt::format("{} of {} points of an unfinished sweep; allowed: --resume to continue",
+                       finished, earlier->points.size()));
+  }
+  if (finished == 0) return;
+  require_same(path, shared(*earlier, false), shared(study.result, false));
+  study.shared = shared(*earlier, true);
+  for (std::size_t i = 0; i < std::min(study.points.size(), earlier->points.size()); ++i) {
+    results::Point& point = earlier->points[i];
+    if (point.is_finished()) results::put(study.result, i, std::move(point));
+  }
 }
 
 std::string now_utc() {
@@ -344,16 +343,24 @@ void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>&
     const base::Machine machine = machine_of(machinery);
     Study& study = studies[i];
     study.result.machine = machine;
+    study.result.inputs = hashes_of(inputs, i);
     study.result.started = now_utc();
     study.ended = mark_interrupted(studies, i);
     if (study.ended) continue;
-    open_journal(options, inputs, study, machinery, terminal);
+    if (options.resume) begin_resumed(study, machinery, terminal);
     if (study.result.sweeps()) terminal.show(report::heading(study.result, {}));
     if (machinery.unusable) {
-      const deck::Point& first = study.points.front();
-      const base::Error error = named(first.deck, *machinery.unusable);
-      results::append(study.result, 0, experiment::failed_part(first, error));
-      terminal.error(study.result.points.front().ended_by);
+      const base::Error error = named(study.points.front().deck, *machinery.unusable);
+      const auto& points = study.result.points;
+      const auto next = std::ranges::find_if_not(points, &results::Point::is_finished);
+      if (next == points.end()) {
+        results::fail(study.result, error.code(), error.what());
+        terminal.error(error.what());
+      } else {
+        const auto number = static_cast<std::size_t>(next - points.begin());
+        results::put(study.result, number, experiment::failed_point(study.points[number], error));
+        terminal.error(points[number].ended_by());
+      }
     } else {
       Runner runner{inputs,
                     machinery,

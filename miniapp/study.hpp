@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -9,7 +8,6 @@
 #include "measure/session.hpp"
 #include "options.hpp"
 #include "print.hpp"
-#include "report/journal.hpp"
 #include "report/output_file.hpp"
 #include "report/reports.hpp"
 
@@ -42,12 +40,11 @@ measure::Hooks progress_hooks(Terminal& terminal);
 struct Study {
   std::vector<deck::Point> points;
   results::Result result;
-  std::unique_ptr<report::Journal> journal = {};  ///< of finished points of a sweep; null: none
-  bool unwritten = false;                         ///< whether a file could not be written
-  bool ended = false;                             ///< whether nothing will be added to the result
-
-  /// Whether no point is left to measure here.
-  bool is_over() const;
+  std::string file = {};  ///< of a sweep: the result file that keeps its points; empty: none
+  /// What the points that --resume took over share, as far as it is known with the device: name,
+  /// value; empty: none were.
+  std::vector<std::pair<const char*, describe::Json>> shared = {};
+  bool ended = false;  ///< whether nothing will be added to the result
 };
 
 /// The studies of the decks, of which nothing ran yet.
@@ -57,14 +54,15 @@ std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machin
 /// finish".
 report::Results results_of(const std::vector<Study>& studies, std::optional<std::size_t> deck = {});
 
-/// Where a sweep keeps its finished points: next to the first of its result files that has some, or
-/// else to the first; empty: nowhere.
-std::string journal_path(const Options& options);
+/// Looks for an earlier sweep in a result file that is about to be written. With `resume`, its
+/// finished points become those of the study. Throws base::Error{usage} if it has some but is to be
+/// overwritten, or if they are of another program, host or deck.
+void take_over(const std::string& path, bool resume, Study& study);
 
 /// The time as in result files.
 std::string now_utc();
 
-/// Runs the decks one after the other, and of an interrupted sweep what is left. Writes JSON files
+/// Runs the decks one after the other, and of a sweep the points that are left. Writes JSON files
 /// after each point of a sweep, and all files with a deck when it ends, except streams; the last
 /// deck's are left to the caller. Errors are stored in the results; base::Error{usage} is thrown.
 /// The reports of a fleet are made from all ranks at the end.

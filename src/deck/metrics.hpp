@@ -99,7 +99,6 @@ std::optional<base::Summary> contention(std::span<const Repetition> repetitions)
 struct MetricOptions {
   bool is_fraction = false;                  ///< part of a whole: exceeds 1 only by noise
   bool uses_bound = false;                   ///< is relative to a bound
-  bool has_summary = false;                  ///< result files contain its summary, else its median
   std::string_view file_key = {};            ///< key in `runs[]` of result files, if not `name`
   std::string_view file_column = {};         ///< column in CSV files, if not `name`
   SummaryFormula summary_formula = nullptr;  ///< set if the row's `formula` is null
@@ -128,7 +127,7 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      "wall-clock time of one run of the order, from the first issue until the last lane has "
      "finished",
      Needs::nothing, Better::less, [](const Repetition& r) { return r.time_s; },
-     MetricOptions{.has_summary = true, .file_key = "time_s"}},
+     MetricOptions{.file_key = "time_s"}},
     {Metric::throughput, "throughput", "GB/s", "bytes copied in both directions / time, decimal",
      Needs::nothing, Better::more, [](const Repetition& r) { return 1e-9 * r.bytes / r.time_s; },
      MetricOptions{.file_column = "throughput_gb_per_s"}},

@@ -117,7 +117,7 @@ class ReadingVisitor : public Visitor {
  private:
   void field(const Key& key, const Value& value) override {
     const Reader at = map_.at(std::string(key.name));
-    const bool in_result = map_.document().json && !key.missing.added && !value.may_miss();
+    const bool in_result = map_.document().json && !value.may_miss();
     if (at.exists() || in_result || (value.is_map() && !value.may_miss())) {
       value.read(at);
     } else if (key.missing.error) {
@@ -219,7 +219,7 @@ Values map_values(const Body& body) {
     if (properties.contains(name)) return;
     properties[name] = {{"description", key.help}};
     properties[name].update(value.values().schema);
-    if (!value.may_miss() && !key.missing.added) needed.push_back(name);
+    if (!value.may_miss()) needed.push_back(name);
   });
   Json always = Json::array(), by_word = Json::object();  // keys by word of the selector
   for (const std::string& name : needed) {

@@ -27,8 +27,8 @@
 ///
 /// After the help text come a codec (describe/codecs.hpp), which says how the value is spelled, or
 /// for numbers a range; then what a missing key means: `required`, `defaults_to("text for the
-/// page")`, `added`. In YAML unknown keys are errors and missing ones leave the member as it is; in
-/// result files unknown keys are ignored, and missing ones are errors unless optional or `added`.
+/// page")`. In YAML unknown keys are errors and missing ones leave the member as it is; in
+/// result files unknown keys are ignored, and missing ones are errors unless optional.
 ///
 /// v.selector() is for an enumeration whose word decides, with a plain `if`, which other keys there
 /// are: errors, schema and page tell them by word. map_of() is for a part whose description takes
@@ -55,14 +55,12 @@ struct Key {
   /// What holds without it.
   struct Missing {
     bool error = false;
-    bool added = false;                ///< later: files of earlier versions lack it
     std::string_view documented = {};  ///< for the page, if not the value of the member
   } missing = {};
 };
 using Missing = Key::Missing;
 
 inline constexpr Missing required{.error = true, .documented = "required"};
-inline constexpr Missing added{.added = true};
 constexpr Missing defaults_to(std::string_view text) { return {.documented = text}; }
 
 /// A member with its codec, whatever their types.

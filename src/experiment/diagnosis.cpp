@@ -92,14 +92,13 @@ struct Evidence {
 };
 
 Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
-  const results::Runs run_pointers = pointers(runs);
   Evidence evidence{.run = run,
                     .schedule = run.schedule,
                     .conditions = conditions,
                     .traffic = schedule::traffic(run.schedule),
-                    .drift = results::value(deck::Metric::drift, run, run_pointers),
+                    .drift = results::value(deck::Metric::drift, run, runs),
                     .last = &run == &runs.back()};
-  const auto efficiency = results::value(deck::Metric::overlap_efficiency, run, run_pointers);
+  const auto efficiency = results::value(deck::Metric::overlap_efficiency, run, runs);
   if (!run.rates || !run.bounds || !efficiency) return evidence;  // the baseline has none
   const model::Rates& rates = *run.rates;
   evidence.rates = rates;
@@ -122,7 +121,7 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
   evidence.busiest_s = std::max(std::min(busiest_s, evidence.waits_s), run.bounds->bound_s);
   evidence.wanted_lanes =
       std::min(evidence.gpu() ? engine_count(run.schedule) : workers, chain_count(run.schedule));
-  const auto potential = results::overlap_potential(run, run_pointers);
+  const auto potential = results::overlap_potential(run, runs);
   evidence.nothing_to_hide = potential && *potential < results::least_potential;
   evidence.good = efficiency->median >= good_efficiency;
   evidence.beyond_schedule = evidence.time_s > 1.03 * run.bounds->schedule_bound_s;

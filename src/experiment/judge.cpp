@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/sha256.hpp"
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "results/metrics.hpp"
@@ -31,8 +30,7 @@ void excuse(const std::vector<Finding>& findings, Check& check) {
   const deck::MetricRow& row = deck::row_of(check.metric);
   const bool overlap = row.needs == deck::Needs::baseline || row.options.is_fraction;
   if (!overlap || !results::decides(check)) return;
-  for (const auto& [order, disturbance, host_work, point, phase, cause, text, evidence] :
-       findings) {
+  for (const auto& [order, disturbance, host_work, cause, text, evidence] : findings) {
     if (order != check.order || disturbance || (cause != "busy_cores" && cause != "few_cores") ||
         host_work != (row.needs == deck::Needs::host_work)) {
       continue;
@@ -67,14 +65,6 @@ std::vector<Check> checks_for(const deck::Criterion& criterion, std::optional<de
     checks.push_back(check);
   }
   return checks;
-}
-
-/// Gives runs of phase together the samples of the same run alone.
-void set_alone(std::vector<Run>& runs, const std::vector<results::Run>& alone) {
-  for (Run& run : runs) {
-    const auto same = std::ranges::find(alone, name(run), name);
-    if (same != alone.end()) run.alone_s = same->samples_s;
-  }
 }
 
 using describe::Json;
@@ -138,7 +128,6 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const References& references, bool on_gpu) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr base::Summary unknown = {.median = nan, .min = nan, .max = nan, .lo = nan, .hi = nan};
-  const results::Runs run_pointers = results::pointers(runs);
   std::vector<Check> checks;
   const auto add = [&](const deck::Criterion& criterion, const results::Run* run,
                        const base::Summary& value, const std::string& reason) {
@@ -177,10 +166,10 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
         continue;
       if (!run.device.empty()) {
         if (criterion.where.empty()) continue;
-        const auto value = results::predicted(metric, run, run_pointers);
+        const auto value = results::predicted(metric, run, runs);
         add(criterion, &run, value.value_or(unknown), value ? "" : "it is not predicted");
       } else if (const auto& value = run.value(metric)) {
-        add(criterion, &run, *value, results::unjudgeable(metric, run, run_pointers));
+        add(criterion, &run, *value, results::unjudgeable(metric, run, runs));
       } else if (run.ran()) {
         add(criterion, &run, unknown, missing);
       }
@@ -189,40 +178,34 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
   return checks;
 }
 
-Part judge(Plan plan, Samples samples, References references,
-           const std::vector<results::Run>* alone) {
+results::Point judge(Plan plan, Samples samples, References references,
+                     const std::vector<results::Run>& alone) {
   std::vector<Run> runs = std::move(samples.runs);
   if (runs.empty()) {
     for (Case& predicted : plan.cases) runs.push_back({std::move(predicted)});
   }
-  Part part = part_of_plan(plan);
+  results::Point point = planned_point(plan);
   for (Run& run : runs) {
-    run.point = part.point.values;
-    run.phase = plan.phase;
     if (run.ran()) run.stopped = samples.stopped;
   }
-  if (alone != nullptr) set_alone(runs, *alone);
   add_bounds(runs, samples.conditions.engines);
   for (const Run& run : runs) {
     for (Finding& finding : diagnose(run, runs, samples.conditions)) {
       finding.order = run.order;
       finding.disturbance = run.disturbance;
-      finding.host_work = run.host_work;
-      finding.point = run.point;
-      finding.phase = run.phase;
-      part.findings.push_back(std::move(finding));
+      finding.host_work = run.host_work.has_value();
+      point.findings.push_back(std::move(finding));
     }
-    part.runs.push_back(finished(run));
+    point.runs.push_back(finished(run, point.is_swept()));
   }
-  results::evaluate(part.runs);
-  part.verified_runs = samples.verified_runs;
-  part.verification_s = samples.verification_s;
+  results::evaluate(point.runs, alone);
+  point.verified_runs = samples.verified_runs;
+  point.verification_s = samples.verification_s;
   if (samples.rates_s > 0) {
-    part.notes.emplace_back("bounds", "measured after every round, which took " +
-                                          base::format_seconds(samples.rates_s));
+    point.notes.emplace_back("bounds", "measured after every round, which took " +
+                                           base::format_seconds(samples.rates_s));
   }
-  part.device = std::move(samples.device);
-  part.interrupted = samples.interrupted;
+  point.device = std::move(samples.device);
   // The link of an idle device may have been in power saving.
   if (const auto& awake = samples.conditions.device) {
     references.subject.link = base::spell_link(awake->pcie_gen, awake->pcie_width);
@@ -230,15 +213,12 @@ Part judge(Plan plan, Samples samples, References references,
   references.subject.phase = plan.phase;
   references.subject.deck = deck::identity(plan.deck);
   references.deck_name = describe::name_of(plan.deck.path);
-  part.checks = judge_all(plan.deck.acceptance, part.runs, part.device, references,
-                          samples.conditions.engines.workers == 0);
-  for (Check& check : part.checks) {
-    excuse(part.findings, check);
-    check.point = part.point.values;
-    check.phase = plan.phase;
-  }
-  conclude(part);
-  return part;
+  point.checks = judge_all(plan.deck.acceptance, point.runs, point.device, references,
+                           samples.conditions.engines.workers == 0);
+  for (Check& check : point.checks) excuse(point.findings, check);
+  point.outcome = Outcome{.interrupted = samples.interrupted};
+  conclude(point);
+  return point;
 }
 
 results::Result new_result(const std::vector<deck::Point>& points, base::Machine machine) {
@@ -255,58 +235,45 @@ results::Result new_result(const std::vector<deck::Point>& points, base::Machine
   return result;
 }
 
-Part part_of_plan(const Plan& plan) {
-  Part part;
-  part.point = point_of(plan);
-  part.notes = plan.notes;
-  part.balance = plan.balance;
+results::Point planned_point(const Plan& plan) {
+  results::Point point = point_of(plan);
+  point.notes = plan.notes;
+  point.balance = plan.balance;
   if (plan.deck.workload.kind != deck::WorkloadKind::custom) {
-    part.layout = layout_of(plan.deck, plan.layout);
+    point.layout = layout_of(plan.deck, plan.layout);
   }
-  return part;
+  return point;
 }
 
-void conclude(Part& part, base::ExitCode code) {
-  std::vector<std::string> reasons;
-  for (const results::Run& run : part.runs) {
+void conclude(results::Point& point, base::ExitCode code) {
+  Outcome& outcome = *point.outcome;
+  outcome.reasons.clear();
+  for (const results::Run& run : point.runs) {
     if (!run.wrong) continue;
     code = base::worst(code, base::ExitCode::wrong_data);
-    reasons.push_back(fmt::format("{} left wrong data", name(run)));
+    outcome.reasons.push_back(fmt::format("{} left wrong data", name(run)));
   }
-  if (part.interrupted) code = base::worst(code, base::ExitCode::interrupted);
-  if (!part.error.empty()) reasons.push_back(part.error);
-  for (const results::Check& check : part.checks) {
+  if (outcome.interrupted) code = base::worst(code, base::ExitCode::interrupted);
+  if (outcome.error) outcome.reasons.push_back(*outcome.error);
+  for (const results::Check& check : point.checks) {
     code = base::worst(code, results::code_of(check.metric, check.verdict));
-    if (results::decides(check)) reasons.push_back(check.text);
+    if (results::decides(check)) outcome.reasons.push_back(check.text);
   }
-  part.point.exit_code = code;
-  part.point.reasons = std::move(reasons);
-  part.point.ended_by = part.error;
-  if (part.interrupted && part.error.empty()) {
-    part.point.ended_by = part.ran() || part.point.is_swept()
-                              ? "interrupted"
-                              : "interrupted before a repetition was complete";
-  }
+  outcome.exit_code = code;
 }
 
-Part failed_part(const deck::Point& point, const base::Error& error) {
-  Part part;
-  part.point = point_of(point);
-  part.interrupted = error.code() == base::ExitCode::interrupted;
-  if (!part.interrupted) part.error = error.what();
-  conclude(part, error.code());
-  return part;
+results::Point failed_point(const deck::Point& point, const base::Error& error) {
+  results::Point failed = point_of(point);
+  Outcome& outcome = failed.outcome.emplace();
+  outcome.interrupted = error.code() == base::ExitCode::interrupted;
+  if (!outcome.interrupted) outcome.error = error.what();
+  conclude(failed, error.code());
+  return failed;
 }
 
-void interrupt(Part& part) {
-  part.interrupted = true;
-  conclude(part, part.exit_code());
-}
-
-std::string fingerprint(const deck::Point& point) {
-  std::string text = point.deck.name() + "\n" + deck::resolved(point.deck).dump();
-  for (const deck::Point::Value& value : point.values) text += "\n" + value.key;
-  return base::sha256(text).substr(0, 16);
+void interrupt(results::Point& point) {
+  point.outcome->interrupted = true;
+  conclude(point, point.outcome->exit_code);
 }
 
 }  // namespace overlap::experiment

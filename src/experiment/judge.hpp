@@ -15,7 +15,7 @@ namespace overlap::experiment {
 
 using results::Check;
 using results::Entry;
-using results::Part;
+using results::Outcome;
 using results::Reference;
 using results::References;
 using results::Stop;
@@ -56,29 +56,26 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
 /// bound of each.
 void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines);
 
-/// Adds bounds, findings and checks. Without samples the runs are predictions. Phase together is
-/// compared with `alone` (its runs; null: none).
-Part judge(Plan plan, Samples samples, References references = {},
-           const std::vector<results::Run>* alone = nullptr);
+/// What a point found: adds bounds, findings, metrics and checks. Without samples the runs are
+/// predictions. `alone`: in phase together, the runs alone, with which they are compared.
+results::Point judge(Plan plan, Samples samples, References references = {},
+                     const std::vector<results::Run>& alone = {});
 
 // What results say of a deck, its points and their ends.
 
 /// A result of a deck of which nothing ran yet.
 results::Result new_result(const std::vector<deck::Point>& points, base::Machine machine);
 
-/// What a result says of a plan before anything runs: point, notes, balance, layout.
-Part part_of_plan(const Plan& plan);
+/// What a result says of a plan before anything runs.
+results::Point planned_point(const Plan& plan);
 
-/// The part of a point that an error ended.
-Part failed_part(const deck::Point& point, const base::Error& error);
+/// A point that an error ended.
+results::Point failed_point(const deck::Point& point, const base::Error& error);
 
-/// Marks a part as interrupted after what it has was measured.
-void interrupt(Part& part);
+/// Marks a point as interrupted after what it has was measured.
+void interrupt(results::Point& point);
 
-/// Sets exit code and reasons of a part; `code`: that of an error that ended it.
-void conclude(Part& part, base::ExitCode code = base::ExitCode::pass);
-
-/// Short hash of all keys of the deck of a point and of its swept keys.
-std::string fingerprint(const deck::Point& point);
+/// Sets exit code and reasons of the outcome of a point. `code`: that of an error that ended it.
+void conclude(results::Point& point, base::ExitCode code = base::ExitCode::pass);
 
 }  // namespace overlap::experiment

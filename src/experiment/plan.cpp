@@ -100,7 +100,7 @@ Plan plan(const deck::Point& point, const Facts& facts) {
       Case& variant = plan.cases.emplace_back(planned);
       set_schedule(variant,
                    schedule::with_host_work(planned.schedule, deck.host_work->per_chunk_s, chunks));
-      variant.host_work = true;
+      variant.host_work.emplace();
     }
   }
   return plan;

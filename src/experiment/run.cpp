@@ -48,7 +48,7 @@ void set_schedule(Case& planned, schedule::Schedule schedule) {
   planned.schedule = std::move(schedule);
 }
 
-results::Run finished(const Run& run) {
+results::Run finished(const Run& run, bool swept) {
   results::Run result = run;
   result.issue = base::summary_if_any(run.issue_s);
   if (result.product && run.ran()) {
@@ -57,10 +57,14 @@ results::Run finished(const Run& run) {
     result.product->flops_per_s = base::summarize(rates);
   }
   if (run.traced) result.timeline = timeline_of(run.schedule, *run.traced);
-  if (run.prediction && run.point.empty()) {
+  if (run.prediction && !swept) {
     result.predicted_timeline = timeline_of(run.schedule, *run.prediction);
   }
   result.verified = run.verified && !run.wrong;
+  if (result.verified) {
+    result.metrics[static_cast<std::size_t>(deck::Metric::max_error)] =
+        base::summarize({run.max_error});
+  }
   return result;
 }
 

@@ -20,7 +20,6 @@ using results::GraphCosts;
 using results::HealthPoint;
 using results::HealthRecord;
 using results::name;
-using results::pointers;
 using results::ThrottledTime;
 using results::Verdict;
 using results::WrongData;
@@ -59,6 +58,7 @@ struct Case : results::Run {
 struct Run : Case {
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
   std::optional<timeline::Timeline> traced;
+  double max_error = 0;  ///< of all verified runs
   /// Where a criterion judges a bound: the rates after each sample, NaN where not measured then.
   std::vector<model::Rates> round_rates;
   double cpu_s = 0, wanted_s = 0;  ///< on hosts, sums over all scored repetitions: see Elapsed
@@ -67,8 +67,9 @@ struct Run : Case {
 /// Sets what a result says of a schedule.
 void set_schedule(Case& planned, schedule::Schedule schedule);
 
-/// The runs as results: with timelines and predictions as files hold them.
-results::Run finished(const Run& run);
+/// The run as a result: with what files hold of its samples and, unless it is `swept`, with its
+/// predicted timeline.
+results::Run finished(const Run& run, bool swept = false);
 
 /// Floating-point operations of a matrix product, including tiles of the host; 0 for other
 /// workloads.

@@ -69,7 +69,6 @@ std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions
 /// the time of their order.
 double Stopping::widest(const std::vector<Run>& runs, const DeviceSamples& device) const {
   double widest = 0;
-  const results::Runs run_pointers = pointers(runs);
   const auto widen = [&](const base::Summary& value) {
     const double width = value.hi - value.lo;
     if (width > 0) widest = std::max(widest, width / std::abs(value.median));
@@ -82,7 +81,7 @@ double Stopping::widest(const std::vector<Run>& runs, const DeviceSamples& devic
     for (const Run& run : runs) {
       if (judged.order.value_or(run.order) != run.order || !results::applies_to(judged.metric, run))
         continue;
-      widen(results::value(judged.metric, run, run_pointers).value_or(results::time_s(run)));
+      widen(results::value(judged.metric, run, runs).value_or(results::time_s(run)));
     }
   }
   return widest;

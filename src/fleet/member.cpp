@@ -280,7 +280,7 @@ measure::Hooks Member::phase_hooks(deck::Phase phase, const measure::Hooks& hook
   return extended;
 }
 
-results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
+results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
   const Poll sleep = [] { std::this_thread::sleep_for(turn_nap); };
   meetings_.show(fmt::format("in phase {}", deck::to_string(phase)));
   meeting_ = begin_of(++phase_);
@@ -288,7 +288,7 @@ results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const 
   wait(neighbors_, meeting_, sleep);  // a rank that failed in the previous phase did not wait
   const Meeting next = begin_of(phase_ + 1);
   experiment::Window window;
-  results::Part part;
+  results::Point point;
   Poll poll = sleep;
   if (phase == deck::Phase::alone) {
     hooks.show("waiting for its turn");
@@ -298,17 +298,20 @@ results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const 
     const measure::Hooks alone = {.ranks = placement_.local_ranks};
     poll = [load = std::make_shared<measure::LinkMeter>(load_bytes, alone)] { load->copy(); };
   }
-  part = lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
-  part.window = {base::summary_if_any(window.skew_s), base::summary_if_any(window.shared_s)};
+  point = lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
+  if (phase == deck::Phase::together) {
+    point.window =
+        results::Window{base::summary_if_any(window.skew_s), base::summary_if_any(window.shared_s)};
+  }
   end_phase();  // after an error the next meeting does it
   hooks.show("waiting for the other ranks");
   try {
     lanes::keep_if_lost([&] { wait(neighbors_, next, poll); }, poll);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
-    experiment::interrupt(part);
+    experiment::interrupt(point);
   }
-  return part;
+  return point;
 }
 
 std::vector<std::string> Member::gather(const std::string& text) {

@@ -42,8 +42,8 @@ class Member {
   /// with the hooks that it receives; `hooks` shows progress. Phase alone: the ranks of a node take
   /// turns, the others sleep. Phase together: each sample starts at the same time on all ranks of
   /// the node, and faster ranks copy until the slowest has finished.
-  using Body = std::function<results::Part(const measure::Hooks&)>;
-  results::Part run(deck::Phase phase, const measure::Hooks& hooks, const Body& body);
+  using Body = std::function<results::Point(const measure::Hooks&)>;
+  results::Point run(deck::Phase phase, const measure::Hooks& hooks, const Body& body);
 
   /// Skips phases until `phases` have begun.
   void skip_to(std::int64_t phases);

@@ -28,7 +28,7 @@ void add_sample(experiment::Run& run, const Elapsed& elapsed, const deck::Measur
   };
   add(run.samples_s, elapsed.complete_s);
   add(run.issue_s, elapsed.issued_s);
-  if (run.host_work) add(run.host_work_samples.samples_s, elapsed.host_work_s);
+  if (run.host_work) add(run.host_work->samples_s, elapsed.host_work_s);
   run.polls += elapsed.polls;
   run.cpu_s += elapsed.cpu_s;
   run.wanted_s += elapsed.wanted_s;

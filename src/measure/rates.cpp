@@ -371,7 +371,6 @@ std::vector<double> LinkMeter::seconds(double up, double down) {
 }
 
 void LinkMeter::add_sample(experiment::DeviceSamples& device) {
-  device.link_bytes = bytes_;
   const double h2d_s = seconds(1, 0).front();
   const double d2h_s = seconds(0, 1).front();
   const std::vector<double> duplex_s = seconds(up_part_, down_part_);
@@ -379,11 +378,13 @@ void LinkMeter::add_sample(experiment::DeviceSamples& device) {
   const auto add = [&](std::vector<double>& list, double value) {
     experiment::add_thinned(list, value, samples_, experiment::most_kept);
   };
-  add(device.h2d_s, h2d_s);
-  add(device.d2h_s, d2h_s);
-  add(device.duplex_s, 2 / (1 / up_s + 1 / down_s));
-  add(device.duplex_h2d_s, up_s);
-  add(device.duplex_d2h_s, down_s);
+  if (!device.link) device.link = results::LinkSamples{.bytes = bytes_};
+  results::LinkSamples& link = *device.link;
+  add(link.h2d_s, h2d_s);
+  add(link.d2h_s, d2h_s);
+  add(link.duplex_s, 2 / (1 / up_s + 1 / down_s));
+  add(link.duplex_h2d_s, up_s);
+  add(link.duplex_d2h_s, down_s);
   ++samples_;
   up_part_ = std::min(1.0, down_s / up_s);
   down_part_ = std::min(1.0, up_s / down_s);

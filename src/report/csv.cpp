@@ -50,7 +50,7 @@ struct Row {
   }
 };
 
-Row row_of(const results::Result& result, const Run& run) {
+Row row_of(const results::Result& result, const results::Point& point, const Run& run) {
   const base::Machine& machine = result.machine;
   Row row;
   row.add("deck", result.deck.name());
@@ -60,11 +60,11 @@ Row row_of(const results::Result& result, const Run& run) {
                                       : machine.host.cpu);
   row.add("started", result.started);
   for (const results::Axis& axis : result.axes()) {
-    const describe::Json value = run.point.value(axis.key, describe::Json(""));
+    const describe::Json value = point.values.value(axis.key, describe::Json(""));
     row.add(axis.key,
             value.is_number() ? fmt::format("{}", value.get<double>()) : describe::spell(value));
   }
-  row.add("phase", deck::to_string(run.phase));
+  row.add("phase", deck::to_string(point.phase));
   row.add("order", deck::to_string(run.order));
   row.add("disturb", run.disturbance ? deck::to_string(*run.disturbance) : "");
   row.add("host_work", run.host_work ? "true" : "false");
@@ -74,7 +74,7 @@ Row row_of(const results::Result& result, const Run& run) {
   row.add("bytes", run.bytes());
   row.add(base::summarize(run.samples_s));
   for (const deck::MetricRow& metric : deck::run_metrics) {
-    if (metric.options.has_summary) continue;
+    if (metric.value == deck::Metric::time) continue;
     const auto& value = run.value(metric.value);
     row.add(metric.column(), value ? std::optional(value->median) : std::nullopt);
   }
@@ -83,7 +83,7 @@ Row row_of(const results::Result& result, const Run& run) {
   row.add("schedule_bound_s", run.bounds ? std::optional(bounds.schedule_bound_s) : std::nullopt);
   row.add("predicted_s", run.predicted_s);
   row.add("verified", !run.ran() ? "" : run.verified ? "true" : "false");
-  row.add("verdict", run.ran() ? results::run_verdict(run, result.checks) : "");
+  row.add("verdict", run.ran() ? results::run_verdict(run, point.checks) : "");
   return row;
 }
 
@@ -115,9 +115,11 @@ Row row_of(const SideBySide& side_by_side, const results::SharedDeck& deck,
 }  // namespace
 
 std::string csv(const Results& results) {
-  std::string text = line_of(row_of(results.front(), {}).names);
+  std::string text = line_of(row_of(results.front(), {}, {}).names);
   for (const results::Result& result : results) {
-    for (const Run& run : result.runs) text += line_of(row_of(result, run).cells);
+    for (const results::Point& point : result.points) {
+      for (const Run& run : point.runs) text += line_of(row_of(result, point, run).cells);
+    }
   }
   return text;
 }

@@ -98,34 +98,32 @@ std::string place_of(const results::Result& result, const results::Point& point)
 }
 
 /// Whether a point ran to its end and its data are right.
-JunitCase data_case(const results::Point& point, const results::Runs& runs) {
+JunitCase data_case(const results::Point& point) {
   JunitCase test;
-  for (const results::Run* const run : runs) {
-    test.time_s += static_cast<double>(run->repetitions) * results::time_s(*run).median;
+  for (const results::Run& run : point.runs) {
+    test.time_s += static_cast<double>(run.repetitions) * results::time_s(run).median;
   }
   const auto end = [&](Verdict verdict, const std::string& text) {
     test.verdict = verdict;
     test.text = text;
     return test;
   };
-  if (!point.exit_code) return end(Verdict::error, "not run");
-  if (std::ranges::any_of(runs, [](const auto* run) { return !!run->wrong; })) {
-    return end(Verdict::fail, fmt::format("{}", fmt::join(point.reasons, "\n")));
+  if (!point.outcome) return end(Verdict::error, "not run");
+  if (std::ranges::any_of(point.runs, [](const auto& run) { return !!run.wrong; })) {
+    return end(Verdict::fail, fmt::format("{}", fmt::join(point.outcome->reasons, "\n")));
   }
-  if (!point.ended_by.empty()) return end(results::verdict_of(*point.exit_code), point.ended_by);
-  const bool ran = std::ranges::any_of(runs, [](const auto* run) { return run->ran(); });
-  return ran ? test : end(Verdict::skipped, "predicted, not run");
+  if (!point.is_finished()) {
+    return end(results::verdict_of(point.outcome->exit_code), point.ended_by());
+  }
+  return point.ran() ? test : end(Verdict::skipped, "predicted, not run");
 }
 
 /// The verdict of a check, and what findings say about its order.
-JunitCase check_case(const results::Result& result, const results::Check& check) {
+JunitCase check_case(const results::Point& point, const results::Check& check) {
   JunitCase test{.verdict = check.verdict, .text = check.text};
-  for (const results::Finding& finding : result.findings) {
+  for (const results::Finding& finding : point.findings) {
     const bool twin = finding.disturbance || finding.host_work;
-    if (!twin && check.order == finding.order && check.phase == finding.phase &&
-        check.point == finding.point) {
-      test.text += "\n" + finding.text;
-    }
+    if (!twin && check.order == finding.order) test.text += "\n" + finding.text;
   }
   return test;
 }
@@ -138,20 +136,18 @@ std::vector<JunitCase> tests_of(const results::Result& result) {
     test.name = std::move(name);
     tests.push_back(std::move(test));
   };
-  bool explained = result.error.empty();
-  for (const results::PointRuns& point_runs : result.by_point()) {
-    const results::Point& point = point_runs.point;
+  bool explained = !result.error;
+  for (const results::Point& point : result.points) {
     const std::string place = place_of(result, point);
-    add_test(place + "/-/data", data_case(point, point_runs.runs));
-    explained = explained || point.ended_by == result.error;
-    for (const results::Check& check : result.checks) {
-      if (!point.is(check.point, check.phase)) continue;
+    add_test(place + "/-/data", data_case(point));
+    explained = explained || (point.outcome && point.outcome->error == result.error);
+    for (const results::Check& check : point.checks) {
       add_test(
           fmt::format("{}/{}/{}", place, results::order_name(check), deck::to_string(check.metric)),
-          check_case(result, check));
+          check_case(point, check));
     }
   }
-  if (!explained) add_test("files", {.verdict = Verdict::error, .text = result.error});
+  if (!explained) add_test("files", {.verdict = Verdict::error, .text = *result.error});
   return tests;
 }
 

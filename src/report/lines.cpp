@@ -49,29 +49,28 @@ std::string fom_line(const results::Result& result, std::string_view order, std:
 
 std::string result_lines(const results::Result& result) {
   std::string text;
-  for (const auto& [ignored, point, runs, device] : result.by_point()) {
+  for (const results::Point& point : result.points) {
     const std::string place = place_field(point);
-    for (const Run* const run : runs) {
-      const std::string_view order = deck::to_string(run->order);
-      const std::string twin = twin_field(*run);
-      if (run->predicted_s) {
+    for (const Run& run : point.runs) {
+      const std::string_view order = deck::to_string(run.order);
+      const std::string twin = twin_field(run);
+      if (run.predicted_s) {
         constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
         text += fom_line(result, order, "predicted_time", "s",
-                         {.median = *run->predicted_s, .lo = unknown, .hi = unknown},
-                         twin + device_field(run->device) + place);
+                         {.median = *run.predicted_s, .lo = unknown, .hi = unknown},
+                         twin + device_field(run.device) + place);
       }
       for (const deck::MetricRow& row : deck::run_metrics) {
-        const auto& value = run->value(row.value);
-        if (!run->ran() || !value) continue;
+        const auto& value = run.value(row.value);
+        if (!run.ran() || !value) continue;
         text += fom_line(result, order, row.name, row.unit, *value, twin + place);
       }
     }
     for (const deck::MetricRow& row : deck::device_metrics) {
-      const auto value = results::value(row.value, device);
+      const auto value = results::value(row.value, point.device);
       if (value) text += fom_line(result, "-", row.name, row.unit, *value, place);
     }
-    for (const results::Check& check : result.checks) {
-      if (!point.is(check.point, check.phase)) continue;
+    for (const results::Check& check : point.checks) {
       text += fmt::format(
           "OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}{}{}\n",
           deck::to_string(check.metric), results::order_name(check), deck::to_string(check.verdict),

@@ -19,9 +19,9 @@ namespace overlap::report {
 
 using Results = std::vector<results::Result>;
 
-/// Machine, workload, chunks, memory, and all choices of the program; `planned`: as far as known
-/// before anything runs. A sweep: its points.
-Blocks heading(const results::Result& result, const results::Part& planned);
+/// Machine, workload, chunks, memory, and all choices of the program; `planned`: the first point,
+/// as far as known before anything runs. A sweep: its points.
+Blocks heading(const results::Result& result, const results::Point& planned);
 
 /// Tables, timelines, findings, and criteria of all phases; of a sweep one row per point, the best
 /// point and the knee. Ends with the conclusion.
@@ -38,7 +38,7 @@ Report report(const Results& results);
 std::string svg(const Results& results);
 
 /// One line per order with wrong data: order, chunk, array, index, expected, found.
-std::string wrong_data(const results::Part& part);
+std::string wrong_data(const results::Point& point);
 
 /// "depth_first", "depth_first on h200".
 std::string order_label(const results::Run& run);
@@ -54,14 +54,15 @@ void add_sweep(Blocks& blocks, const results::Result& result);
 // The tables of a phase.
 
 /// One row per measured order.
-void add_orders(Blocks& blocks, const results::PointRuns& point_runs);
+void add_orders(Blocks& blocks, const results::Point& point);
 /// One row per predicted order, two columns per device.
-void add_predictions(Blocks& blocks, const results::PointRuns& point_runs);
+void add_predictions(Blocks& blocks, const results::Point& point,
+                     const std::vector<std::string>& devices);
 /// Host work, disturbances, issuing, products, rates, bounds, link, health, findings; nothing where
 /// nothing ran.
-void add_details(Blocks& blocks, const results::PointRuns& point_runs);
+void add_details(Blocks& blocks, const results::Point& point);
 /// The criteria; checks that differ in order alone and pass are one row.
-void add_checks(Blocks& blocks, const results::PointRuns& point_runs);
+void add_checks(Blocks& blocks, const results::Point& point);
 
 // Comparisons.
 

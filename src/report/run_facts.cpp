@@ -160,7 +160,7 @@ std::string axis_values(const results::Axis& axis) {
 
 }  // namespace
 
-Blocks heading(const results::Result& result, const results::Part& planned) {
+Blocks heading(const results::Result& result, const results::Point& planned) {
   Blocks blocks;
   blocks.push_back({Heading{.text = base::one_line(result.title), .level = 1}});
   Facts facts;

@@ -18,7 +18,6 @@ using base::format_seconds;
 using deck::Metric;
 using results::Result;
 using results::Run;
-using results::Runs;
 
 TimelinePicture picture(const Run& run, const results::Timeline& timeline, double axis_s) {
   TimelinePicture picture{.title = order_label(run), .timeline = timeline, .axis_s = axis_s};
@@ -28,36 +27,36 @@ TimelinePicture picture(const Run& run, const results::Timeline& timeline, doubl
 }
 
 /// The end of the time axis that all timelines share.
-double axis_s(const Runs& runs) {
+double axis_s(const std::vector<Run>& runs) {
   double longest = 0;
-  for (const Run* const run : runs) {
-    for (const auto* const timeline : {&run->timeline, &run->predicted_timeline}) {
+  for (const Run& run : runs) {
+    for (const auto* const timeline : {&run.timeline, &run.predicted_timeline}) {
       if (*timeline) longest = std::max(longest, results::end_s(**timeline));
     }
-    if (run->ran()) longest = std::max(longest, results::time_s(*run).median);
+    if (run.ran()) longest = std::max(longest, results::time_s(run).median);
   }
   return longest;
 }
 
-Blocks pictures(const Runs& runs, bool predicts) {
+Blocks pictures(const std::vector<Run>& runs, bool predicts) {
   constexpr std::size_t most_tasks = 64;  // that fit on a screen
   Blocks blocks;
   const double end_s = axis_s(runs);
-  for (const Run* const run : runs) {
-    if (!run->untraced.empty()) {
-      add(blocks, fmt::format("{}, not traced: {}", name(*run), run->untraced));
+  for (const Run& run : runs) {
+    if (!run.untraced.empty()) {
+      add(blocks, fmt::format("{}, not traced: {}", name(run), run.untraced));
     }
-    if (run->timeline) {
-      TimelinePicture shown = picture(*run, *run->timeline, end_s);
-      const results::Trace trace = run->trace.value_or(results::Trace());
+    if (run.timeline) {
+      TimelinePicture shown = picture(run, *run.timeline, end_s);
+      const results::Trace trace = run.trace.value_or(results::Trace());
       shown.caption =
           fmt::format("traced by {} ({} against the median{})", trace.source,
                       base::format_change(trace.perturbation), trace.doubtful ? ": doubtful" : "");
       const bool fits = shown.timeline.size() <= most_tasks;
       blocks.push_back({std::move(shown), fits ? Detail::always : Detail::page});
     }
-    if (run->predicted_timeline) {
-      TimelinePicture shown = picture(*run, *run->predicted_timeline, end_s);
+    if (run.predicted_timeline) {
+      TimelinePicture shown = picture(run, *run.predicted_timeline, end_s);
       if (!predicts) shown.caption = "predicted";
       blocks.push_back({std::move(shown), predicts ? Detail::always : Detail::page});
     }
@@ -66,7 +65,7 @@ Blocks pictures(const Runs& runs, bool predicts) {
 }
 
 /// Throughput over the repetitions of a soak; clocks, temperature and power over its time.
-void add_soak(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_soak(Blocks& blocks, const results::Point& point) {
   const auto chart = [&](const char* title, const char* x, std::vector<Chart::Series> series) {
     std::erase_if(series, [](const Chart::Series& curve) { return curve.points.empty(); });
     if (series.empty()) return;
@@ -76,16 +75,16 @@ void add_soak(Blocks& blocks, const results::PointRuns& point_runs) {
   };
   constexpr std::size_t most_points = 512;
   std::vector<Chart::Series> rates;
-  for (const Run* const run : point_runs.runs) {
-    Chart::Series& series = rates.emplace_back(Chart::Series{.name = name(*run)});
-    const auto rate = [&](double s) { return 1e-9 * static_cast<double>(run->bytes()) / s; };
-    const std::vector<double>& samples = run->samples_s;
+  for (const Run& run : point.runs) {
+    Chart::Series& series = rates.emplace_back(Chart::Series{.name = name(run)});
+    const auto rate = [&](double s) { return 1e-9 * static_cast<double>(run.bytes()) / s; };
+    const std::vector<double>& samples = run.samples_s;
     const std::size_t step = samples.size() / most_points + 1;
-    for (std::size_t i = 0; i < samples.size() && run->bytes() > 0; i += step) {
+    for (std::size_t i = 0; i < samples.size() && run.bytes() > 0; i += step) {
       const auto first = samples.begin() + static_cast<std::ptrdiff_t>(i);
       const auto end = first + static_cast<std::ptrdiff_t>(std::min(step, samples.size() - i));
       const base::Summary time_s = base::summarize({first, end});
-      const std::size_t number = i * static_cast<std::size_t>(run->repetitions) / samples.size();
+      const std::size_t number = i * static_cast<std::size_t>(run.repetitions) / samples.size();
       series.points.push_back({.x = static_cast<double>(number),
                                .y = rate(time_s.median),
                                .lo = rate(time_s.max),
@@ -95,8 +94,8 @@ void add_soak(Blocks& blocks, const results::PointRuns& point_runs) {
   chart("throughput during the soak, GB/s, medians", "repetition", std::move(rates));
   const auto health = [&](const char* title, auto value) {
     Chart::Series series{.name = title};
-    for (const results::HealthPoint& point : point_runs.device.health_series) {
-      if (point.*value) series.points.push_back({.x = point.at_s, .y = *(point.*value)});
+    for (const results::HealthPoint& at : point.device.health_series) {
+      if (at.*value) series.points.push_back({.x = at.at_s, .y = *(at.*value)});
     }
     chart(title, "time, s", {std::move(series)});
   };
@@ -106,10 +105,10 @@ void add_soak(Blocks& blocks, const results::PointRuns& point_runs) {
 }
 
 /// What overlap brought, which order won, what limits it, and whether the machine was steady.
-void add_conclusion(Blocks& blocks, const results::PointRuns& point_runs) {
-  Runs ran;
-  for (const Run* const run : point_runs.runs) {
-    if (run->ran() && !run->disturbance && !run->host_work && !run->wrong) ran.push_back(run);
+void add_conclusion(Blocks& blocks, const results::Point& point) {
+  std::vector<const Run*> ran;
+  for (const Run& run : point.runs) {
+    if (run.ran() && !run.disturbance && !run.host_work && !run.wrong) ran.push_back(&run);
   }
   if (ran.empty()) return;
   const auto time = [](const Run* run) { return results::time_s(*run); };
@@ -122,7 +121,7 @@ void add_conclusion(Blocks& blocks, const results::PointRuns& point_runs) {
     won = "no order is faster than sequential";
   } else if (faster) {
     won = fmt::format("{} is {:.2f}x as fast as sequential", name(*best), faster->median);
-    if (const auto saved = results::shown_efficiency(*best, point_runs.runs)) {
+    if (const auto saved = results::shown_efficiency(*best, point.runs)) {
       won += fmt::format(", {} of what overlap could save", base::format_percent(saved->median));
     }
   }
@@ -138,9 +137,8 @@ void add_conclusion(Blocks& blocks, const results::PointRuns& point_runs) {
                                  base::format_percent(best->bounds->bound_s / time(best).median)));
   }
   std::set<std::string> noise;
-  for (const results::Finding& finding : point_runs.result.findings) {
-    const bool same_point = point_runs.point.is(finding.point, finding.phase);
-    if (same_point && experiment::is_noise(finding.cause)) noise.insert(finding.cause);
+  for (const results::Finding& finding : point.findings) {
+    if (experiment::is_noise(finding.cause)) noise.insert(finding.cause);
   }
   limits.push_back(noise.empty()
                        ? "the machine was steady"
@@ -148,23 +146,22 @@ void add_conclusion(Blocks& blocks, const results::PointRuns& point_runs) {
   blocks.push_back({Text{.lines = {won, fmt::format("{}", fmt::join(limits, "; "))}}});
 }
 
-void add_phase(Blocks& blocks, const results::PointRuns& point_runs) {
-  if (point_runs.point.phase == deck::Phase::together) {
+void add_phase(Blocks& blocks, const Result& result, const results::Point& point) {
+  if (point.phase == deck::Phase::together) {
     blocks.push_back({Heading{.text = "together with the other devices of the node"}});
   }
-  if (point_runs.runs.empty()) return;
-  const bool predicts = point_runs.result.predicts();
-  if (predicts) {
-    add_predictions(blocks, point_runs);
+  if (point.runs.empty()) return;
+  if (result.predicts()) {
+    add_predictions(blocks, point, result.predicted_for);
   } else {
-    add_orders(blocks, point_runs);
+    add_orders(blocks, point);
   }
-  std::ranges::move(pictures(point_runs.runs, predicts), std::back_inserter(blocks));
-  const auto& deck = point_runs.result.deck.resolved;
-  if (describe::value_at(deck, "measure.duration").is_number()) add_soak(blocks, point_runs);
-  add_details(blocks, point_runs);
-  add_checks(blocks, point_runs);
-  add_conclusion(blocks, point_runs);
+  std::ranges::move(pictures(point.runs, result.predicts()), std::back_inserter(blocks));
+  const describe::Json duration = describe::value_at(result.deck.resolved, "measure.duration");
+  if (duration.is_number()) add_soak(blocks, point);
+  add_details(blocks, point);
+  add_checks(blocks, point);
+  add_conclusion(blocks, point);
 }
 
 }  // namespace
@@ -181,15 +178,21 @@ Blocks findings(const Result& result) {
     add_sweep(blocks, result);
     return blocks;
   }
-  for (const results::PointRuns& point_runs : result.by_point()) {
-    if (point_runs.point.exit_code) add_phase(blocks, point_runs);
+  int verified_runs = 0;
+  double verification_s = 0;
+  bool product = false;
+  for (const results::Point& point : result.points) {
+    if (point.outcome) add_phase(blocks, result, point);
+    verified_runs += point.verified_runs;
+    verification_s += point.verification_s;
+    product =
+        product || std::ranges::any_of(point.runs, [](const Run& run) { return !!run.product; });
   }
-  if (result.verified_runs > 0) {
-    const bool product = std::ranges::any_of(result.runs, [](const Run& r) { return !!r.product; });
+  if (verified_runs > 0) {
     add(blocks,
-        fmt::format("{} verified {} in {}", base::counted(result.verified_runs, "run"),
+        fmt::format("{} verified {} in {}", base::counted(verified_runs, "run"),
                     product ? "by Freivalds' check" : "element by element",
-                    format_seconds(result.verification_s)),
+                    format_seconds(verification_s)),
         Detail::verbose);
   }
   return blocks;
@@ -201,15 +204,15 @@ static std::vector<std::string> reasons(const Result& result, bool with_errors) 
   std::vector<std::string> lines;
   std::size_t shown = 0;
   for (const results::Point& point : result.points) {
-    for (const std::string& reason : point.reasons) {
-      if (!with_errors && reason == point.ended_by) continue;
-      if (point.exit_code != result.code || ++shown > most) continue;
+    if (!point.outcome || point.outcome->exit_code != result.code) continue;
+    for (const std::string& reason : point.outcome->reasons) {
+      if ((!with_errors && reason == point.outcome->error) || ++shown > most) continue;
       lines.push_back((result.sweeps() ? point.name() + ": " : "") + base::one_line(reason));
     }
   }
   if (shown > most) lines.push_back(fmt::format("and {} more", shown - most));
-  if (with_errors && lines.empty() && !result.error.empty()) {
-    lines.push_back(base::one_line(result.error));
+  if (with_errors && lines.empty() && result.error) {
+    lines.push_back(base::one_line(*result.error));
   }
   return lines;
 }
@@ -224,7 +227,7 @@ Blocks verdict(const Result& result, bool named, bool with_errors) {
 Report report(const Results& results) {
   Report report{.title = results.front().title, .data = results::to_json(results, -1)};
   for (const Result& result : results) {
-    std::ranges::move(heading(result, result), std::back_inserter(report.blocks));
+    std::ranges::move(heading(result, result.points.front()), std::back_inserter(report.blocks));
     if (!result.started.empty()) add(report.blocks, result.started, Detail::page);
     std::ranges::move(findings(result), std::back_inserter(report.blocks));
     std::ranges::move(verdict(result, results.size() > 1, true), std::back_inserter(report.blocks));
@@ -250,19 +253,21 @@ std::string sweep_options() {
 std::string svg(const Results& results) {
   Blocks blocks;
   for (const Result& result : results) {
-    std::ranges::move(pictures(results::pointers(result.runs), true), std::back_inserter(blocks));
+    for (const results::Point& point : result.points) {
+      std::ranges::move(pictures(point.runs, true), std::back_inserter(blocks));
+    }
   }
   return svg(results.front().title, blocks);
 }
 
-std::string wrong_data(const results::Part& part) {
+std::string wrong_data(const results::Point& point) {
   std::string text;
-  for (const Run& run : part.runs) {
+  for (const Run& run : point.runs) {
     if (!run.wrong) continue;
-    const std::string point = part.point.name();
+    const std::string place = point.name();
     text +=
         fmt::format("wrong data: {}order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
-                    point.empty() ? "" : point + ", ", name(run), run.wrong->chunk,
+                    place.empty() ? "" : place + ", ", name(run), run.wrong->chunk,
                     run.wrong->array, run.wrong->index, run.wrong->expected, run.wrong->found);
   }
   return text;

@@ -21,78 +21,79 @@ using results::Run;
 
 std::string giga(double value) { return format_number(1e-9 * value); }
 
+std::string error_text(double value) { return fmt::format("{:.3g}", value); }
 std::string two_digits(double value) { return fmt::format("{:.2f}", value); }
 std::string three_digits(double value) { return fmt::format("{:.3f}", value); }
 
-void add_host_work(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_host_work(Blocks& blocks, const results::Point& point) {
   Table table{.title = "host work while the device works",
               .columns = {"order", "work", "hidden", "95 % interval"}};
-  for (const Run* const run : point_runs.runs) {
-    const auto& hidden = run->value(Metric::host_work_hidden);
-    if (!hidden) continue;
-    const base::Summary work_s = base::summarize(run->host_work_samples.samples_s);
-    table.rows.push_back({name(*run), format_seconds(work_s.median), median(hidden, format_percent),
+  for (const Run& run : point.runs) {
+    const auto& hidden = run.value(Metric::host_work_hidden);
+    if (!hidden || !run.host_work) continue;
+    const base::Summary work_s = base::summarize(run.host_work->samples_s);
+    table.rows.push_back({name(run), format_seconds(work_s.median), median(hidden, format_percent),
                           interval(hidden, format_percent)});
   }
   add(blocks, std::move(table));
 }
 
-void add_disturbances(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_disturbances(Blocks& blocks, const results::Point& point) {
   Table table{.title = "compared with the undisturbed runs",
               .columns = {"disturbed order", "loss", "95 % interval"}};
-  for (const Run* const run : point_runs.runs) {
-    const auto loss = results::disturbance_loss(*run, point_runs.runs);
+  for (const Run& run : point.runs) {
+    const auto loss = results::disturbance_loss(run, point.runs);
     if (!loss) continue;
-    table.rows.push_back({name(*run), median(loss, format_change), interval(loss, format_change)});
+    table.rows.push_back({name(run), median(loss, format_change), interval(loss, format_change)});
   }
   add(blocks, std::move(table));
 }
 
-void add_issuing(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_issuing(Blocks& blocks, const results::Point& point) {
   Table table{.title = "the host, per repetition",
               .columns = {"order", "issue time", "per task", "capture time", "instantiation time",
                           "polls"}};
   const auto time = [](const auto& costs, auto part) {
     return costs ? format_seconds((*costs).*part) : "-";
   };
-  for (const Run* const run : point_runs.runs) {
-    if (!run->issue) continue;
-    const auto polls = static_cast<double>(run->polls) / static_cast<double>(run->repetitions);
-    table.rows.push_back({name(*run), format_seconds(run->issue->median),
-                          format_seconds(run->issue->median / static_cast<double>(run->tasks)),
-                          time(run->graph, &results::GraphCosts::capture_s),
-                          time(run->graph, &results::GraphCosts::instantiate_s),
-                          run->polls > 0 ? format_number(polls) : "-"});
+  for (const Run& run : point.runs) {
+    if (!run.issue) continue;
+    const auto polls = static_cast<double>(run.polls) / static_cast<double>(run.repetitions);
+    table.rows.push_back({name(run), format_seconds(run.issue->median),
+                          format_seconds(run.issue->median / static_cast<double>(run.tasks)),
+                          time(run.graph, &results::GraphCosts::capture_s),
+                          time(run.graph, &results::GraphCosts::instantiate_s),
+                          run.polls > 0 ? format_number(polls) : "-"});
   }
   add(blocks, std::move(table), Detail::verbose);
 }
 
-void add_products(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_products(Blocks& blocks, const results::Point& point) {
   Table table{
       .columns = {
           "order", "Gflop/s", {"95 % interval", 1}, {"of kernels", 2}, "to the device", "back"}};
-  for (const Run* const run : point_runs.runs) {
-    if (!run->product || !run->product->flops_per_s) continue;
-    const auto& rate = run->product->flops_per_s;
-    if (table.title.empty() && run->bounds && run->rates && run->product->host_tiles == 0) {
-      const double flops = run->product->flops;
-      const bool compute = run->bounds->limit == "SM" || run->bounds->limit == "workers";
+  for (const Run& run : point.runs) {
+    if (!run.product || !run.product->flops_per_s) continue;
+    const auto& rate = run.product->flops_per_s;
+    if (table.title.empty() && run.bounds && run.rates && run.product->host_tiles == 0) {
+      const double flops = run.product->flops;
+      const bool compute = run.bounds->limit == "SM" || run.bounds->limit == "workers";
       table.title = fmt::format(
           "matrix product: {} Gflop, {} flop per byte over the link; kernels alone {}, {} Gflop/s; "
           "{}-bound, at most {} Gflop/s",
-          giga(flops), format_number(flops / static_cast<double>(run->bytes())),
-          format_seconds(run->rates->kernel_s), giga(flops / run->rates->kernel_s),
-          compute ? "compute" : "transfer", giga(flops / run->bounds->bound_s));
+          giga(flops), format_number(flops / static_cast<double>(run.bytes())),
+          format_seconds(run.rates->kernel_s), giga(flops / run.rates->kernel_s),
+          compute ? "compute" : "transfer", giga(flops / run.bounds->bound_s));
     }
     table.rows.push_back(
-        {name(*run), median(rate, giga), interval(rate, giga),
-         run->rates ? format_percent(run->rates->kernel_s / results::time_s(*run).median) : "-",
-         base::format_bytes(run->h2d_bytes), base::format_bytes(run->d2h_bytes)});
+        {name(run), median(rate, giga), interval(rate, giga),
+         run.rates ? format_percent(run.rates->kernel_s / results::time_s(run).median) : "-",
+         base::format_bytes(run.h2d_bytes), base::format_bytes(run.d2h_bytes)});
   }
   add(blocks, std::move(table));
 }
 
-void add_rates(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_rates(Blocks& blocks, const results::Point& point) {
   Table table{
       .title = "rates, measured between the runs",
       .columns = {"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "during copies"}};
@@ -100,23 +101,23 @@ void add_rates(Blocks& blocks, const results::PointRuns& point_runs) {
     return bytes > 0 && seconds > 0 ? giga(static_cast<double>(bytes) / seconds) : "-";
   };
   std::set<std::int64_t> seen;
-  for (const Run* const run : point_runs.runs) {
-    if (!run->rates || !seen.insert(run->chunks).second) continue;
-    const auto& slower = run->rates->kernel_beside_copies;
-    table.rows.push_back(
-        {run->chunks, rate(run->h2d_bytes, run->rates->h2d_s),
-         rate(run->d2h_bytes, run->rates->d2h_s), rate(run->bytes(), run->rates->both_s),
-         format_seconds(run->rates->kernel_s), slower ? format_change(*slower - 1) : "-"});
+  for (const Run& run : point.runs) {
+    if (!run.rates || !seen.insert(run.chunks).second) continue;
+    const auto& slower = run.rates->kernel_beside_copies;
+    table.rows.push_back({run.chunks, rate(run.h2d_bytes, run.rates->h2d_s),
+                          rate(run.d2h_bytes, run.rates->d2h_s),
+                          rate(run.bytes(), run.rates->both_s), format_seconds(run.rates->kernel_s),
+                          slower ? format_change(*slower - 1) : "-"});
   }
   add(blocks, std::move(table), Detail::verbose);
 }
 
-void add_bounds(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_bounds(Blocks& blocks, const results::Point& point) {
   Table table{
       .columns = {"order", "bound", "of time", {"schedule bound", 1}, "efficiency", "limited by"}};
-  for (const Run* const run : point_runs.runs) {
-    if (!run->bounds) continue;
-    const model::Bounds& bounds = *run->bounds;
+  for (const Run& run : point.runs) {
+    if (!run.bounds) continue;
+    const model::Bounds& bounds = *run.bounds;
     if (table.title.empty()) {
       table.title = "bounds: " + format_seconds(bounds.serial_s) + " without overlap";
       if (bounds.one_engine_s > 0) {
@@ -126,21 +127,21 @@ void add_bounds(Blocks& blocks, const results::PointRuns& point_runs) {
         table.title += ", " + format_seconds(bounds.two_engines_s) + " with two";
       }
     }
-    table.rows.push_back({name(*run), format_seconds(bounds.bound_s),
-                          median(run->value(Metric::bound_fraction), format_percent),
+    table.rows.push_back({name(run), format_seconds(bounds.bound_s),
+                          median(run.value(Metric::bound_fraction), format_percent),
                           format_seconds(bounds.schedule_bound_s),
-                          median(results::shown_efficiency(*run, point_runs.runs), three_digits),
+                          median(results::shown_efficiency(run, point.runs), three_digits),
                           bounds.limit});
   }
   add(blocks, std::move(table));
 }
 
-void add_link(Blocks& blocks, const results::PointRuns& point_runs) {
-  Table table{.title = fmt::format("the link, copies of {}",
-                                   base::format_bytes(point_runs.device.link_bytes)),
+void add_link(Blocks& blocks, const results::Point& point) {
+  if (!point.device.link) return;
+  Table table{.title = "the link, copies of " + base::format_bytes(point.device.link->bytes),
               .columns = {"metric", "GB/s", "95 % interval"}};
   for (const deck::MetricRow& row : deck::device_metrics) {
-    const auto rate = results::value(row.value, point_runs.device);
+    const auto rate = results::value(row.value, point.device);
     if (row.needs != deck::Needs::link || !rate) continue;
     table.rows.push_back({row.name, median(rate, format_number), interval(rate, format_number)});
   }
@@ -158,9 +159,9 @@ std::string throttling(const std::optional<results::ThrottledTime>& time) {
   return found.empty() ? "not throttled" : fmt::format("throttled by {}", fmt::join(found, ", "));
 }
 
-void add_health(Blocks& blocks, const results::PointRuns& point_runs) {
-  if (!point_runs.device.health) return;
-  const results::HealthRecord& health = *point_runs.device.health;
+void add_health(Blocks& blocks, const results::Point& point) {
+  if (!point.device.health) return;
+  const results::HealthRecord& health = *point.device.health;
   Table table{.title = "health of the device: " + throttling(health.throttled),
               .columns = {"",
                           "link",
@@ -186,12 +187,11 @@ void add_health(Blocks& blocks, const results::PointRuns& point_runs) {
   add(blocks, std::move(table));
 }
 
-void add_findings(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_findings(Blocks& blocks, const results::Point& point) {
   Table table{.columns = {"", ""}};
-  for (const results::Finding& finding : point_runs.result.findings) {
-    if (!point_runs.point.is(finding.point, finding.phase)) continue;
-    const Run run{
-        .order = finding.order, .disturbance = finding.disturbance, .host_work = finding.host_work};
+  for (const results::Finding& finding : point.findings) {
+    Run run{.order = finding.order, .disturbance = finding.disturbance};
+    if (finding.host_work) run.host_work.emplace();
     table.rows.push_back({name(run), finding.text});
   }
   add(blocks, std::move(table));
@@ -199,7 +199,7 @@ void add_findings(Blocks& blocks, const results::PointRuns& point_runs) {
 
 }  // namespace
 
-void add_orders(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_orders(Blocks& blocks, const results::Point& point) {
   Table table{.columns = {"order",
                           {"lanes", 5},
                           {"tasks", 6},
@@ -211,48 +211,47 @@ void add_orders(Blocks& blocks, const results::PointRuns& point_runs) {
                           {"error", 3},
                           {"max error", 4},
                           "verdict"}};
-  for (const Run* const run : point_runs.runs) {
-    if (!run->ran()) continue;
-    const base::Summary time = results::time_s(*run);
-    const std::string verdict(results::run_verdict(*run, point_runs.result.checks));
+  for (const Run& run : point.runs) {
+    if (!run.ran()) continue;
+    const base::Summary time = results::time_s(run);
+    const std::string verdict(results::run_verdict(run, point.checks));
     const auto error = [&](double predicted_s) {
       return format_change(predicted_s / time.median - 1);
     };
     table.rows.push_back(
-        {name(*run), run->lanes, run->tasks, format_seconds(time.median),
-         interval(time, format_seconds), median(run->value(Metric::throughput), format_number),
-         median(run->value(Metric::speedup), two_digits), text_if(run->predicted_s, format_seconds),
-         text_if(run->predicted_s, error),
-         run->verified ? fmt::format("{:.3g}", run->max_error) : "-",
+        {name(run), run.lanes, run.tasks, format_seconds(time.median),
+         interval(time, format_seconds), median(run.value(Metric::throughput), format_number),
+         median(run.value(Metric::speedup), two_digits), text_if(run.predicted_s, format_seconds),
+         text_if(run.predicted_s, error), median(run.value(Metric::max_error), error_text),
          Cell(verdict, tone_of(verdict))});
   }
   add(blocks, std::move(table));
 }
 
-void add_predictions(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_predictions(Blocks& blocks, const results::Point& point,
+                     const std::vector<std::string>& devices) {
   Table table{.columns = {"order"}};
-  for (const std::string& device : point_runs.result.predicted_for) {
+  for (const std::string& device : devices) {
     table.columns.insert(table.columns.end(), {device, "speed-up"});
   }
-  for (const Run* const run : point_runs.runs) {
-    const std::string order = name(*run);
+  for (const Run& run : point.runs) {
+    const std::string order = name(run);
     auto row = std::ranges::find_if(table.rows,
                                     [&](const auto& cells) { return cells.front().text == order; });
     if (row == table.rows.end()) row = table.rows.insert(row, {Cell(order)});
-    const bool compared = results::baseline_of(*run, point_runs.runs) != nullptr;
-    const auto faster = results::predicted(Metric::speedup, *run, point_runs.runs);
-    row->push_back(text_if(run->predicted_s, format_seconds));
+    const bool compared = results::baseline_of(run, point.runs) != nullptr;
+    const auto faster = results::predicted(Metric::speedup, run, point.runs);
+    row->push_back(text_if(run.predicted_s, format_seconds));
     row->push_back(compared ? median(faster, two_digits) : "-");
   }
   for (auto& row : table.rows) row.resize(table.columns.size(), Cell("-"));
   add(blocks, std::move(table));
 }
 
-void add_checks(Blocks& blocks, const results::PointRuns& point_runs) {
+void add_checks(Blocks& blocks, const results::Point& point) {
   Table table{.columns = {"criterion", "order", "value", {"95 % interval", 1}, "verdict"}};
   std::vector<double> medians;  // of the checks in the last row
-  for (const Check& check : point_runs.result.checks) {
-    if (!point_runs.point.is(check.point, check.phase)) continue;
+  for (const Check& check : point.checks) {
     std::vector<Cell> row = {
         fmt::format("{} {}", deck::to_string(check.metric), results::limit_text(check)),
         fmt::format("{}{}{}", results::order_name(check), check.device.empty() ? "" : " on ",
@@ -281,21 +280,21 @@ void add_checks(Blocks& blocks, const results::PointRuns& point_runs) {
   add(blocks, std::move(table));
 }
 
-void add_details(Blocks& blocks, const results::PointRuns& point_runs) {
-  if (!point_runs.ran()) return;
-  add_host_work(blocks, point_runs);
-  add_disturbances(blocks, point_runs);
-  add_issuing(blocks, point_runs);
-  add_products(blocks, point_runs);
-  add_rates(blocks, point_runs);
-  add_bounds(blocks, point_runs);
-  add_link(blocks, point_runs);
-  add_health(blocks, point_runs);
-  add_findings(blocks, point_runs);
-  for (const Run* const run : point_runs.runs) {
-    const bool counted = !run->stopped || run->stopped->reason == results::StopReason::repetitions;
+void add_details(Blocks& blocks, const results::Point& point) {
+  if (!point.ran()) return;
+  add_host_work(blocks, point);
+  add_disturbances(blocks, point);
+  add_issuing(blocks, point);
+  add_products(blocks, point);
+  add_rates(blocks, point);
+  add_bounds(blocks, point);
+  add_link(blocks, point);
+  add_health(blocks, point);
+  add_findings(blocks, point);
+  for (const Run& run : point.runs) {
+    const bool counted = !run.stopped || run.stopped->reason == results::StopReason::repetitions;
     if (counted) continue;
-    add(blocks, "stopped: " + results::stop_text(*run->stopped));
+    add(blocks, "stopped: " + results::stop_text(*run.stopped));
     break;
   }
 }

@@ -40,9 +40,11 @@ class Sweep {
         combinations_(result.points.size() / axis_.values.size()) {
     std::set<std::int64_t> bytes;
     std::set<double> flops;  // how many bytes a product copies depends on how it is cut
-    for (const Run& run : result.runs) {
-      bytes.insert(run.bytes());
-      flops.insert(run.product ? run.product->flops : 0);
+    for (const results::Point& swept : result.points) {
+      for (const Run& run : swept.runs) {
+        bytes.insert(run.bytes());
+        flops.insert(run.product ? run.product->flops : 0);
+      }
     }
     const bool cuts = std::ranges::any_of(result.axes(), [](const results::Axis& axis) {
       return axis.key.starts_with("chunks.") || axis.key.starts_with("workload.tile_");
@@ -52,11 +54,11 @@ class Sweep {
       return device.empty() || name == device;
     });
     by_time_ = bytes.size() < 2 || (flops.size() == 1 && *flops.begin() > 0);
-    for (const results::PointRuns& point_runs : result.by_point()) {
+    for (const results::Point& swept : result.points) {
       points_.emplace_back();
       bounds_.emplace_back();
-      for (const Run* const run : point_runs.runs) {
-        if (device.empty() || run->device == device) add(*run);
+      for (const Run& run : swept.runs) {
+        if (device.empty() || run.device == device) add(run);
       }
     }
   }
@@ -106,7 +108,8 @@ class Sweep {
   }
   /// The values of the other keys at a point.
   std::string other_keys(std::size_t point) const {
-    results::Point rest = result_.points[point];
+    const results::Point& swept = result_.points[point];
+    results::Point rest{.values = swept.values, .text = swept.text};
     rest.values.erase(axis_.key);
     return rest.name();
   }
@@ -249,23 +252,36 @@ void Sweep::add_charts(Blocks& blocks) const {
 
 /// The findings about noise, one line per cause.
 void add_noise(Blocks& blocks, const Result& result) {
-  std::set<std::string> seen;
-  for (const results::Finding& first : result.findings) {
-    if (!experiment::is_noise(first.cause) || !seen.insert(first.cause).second) continue;
-    const auto runs = std::ranges::count(result.findings, first.cause, &results::Finding::cause);
-    const auto at = std::ranges::find_if(result.points, [&](const results::Point& point) {
-      return point.is(first.point, first.phase);
-    });
-    add(blocks, fmt::format("{} ({} of {} runs), first at {}, {}: {}", first.cause, runs,
-                            result.runs.size(), at == result.points.end() ? "" : at->name(),
-                            deck::to_string(first.order), first.text));
+  struct Noise {
+    std::string cause, first;
+    int runs = 0;
+  };
+  std::vector<Noise> noise;
+  std::size_t runs = 0;
+  for (const results::Point& point : result.points) {
+    runs += point.runs.size();
+    for (const results::Finding& finding : point.findings) {
+      if (!experiment::is_noise(finding.cause)) continue;
+      auto found = std::ranges::find(noise, finding.cause, &Noise::cause);
+      if (found == noise.end()) {
+        const std::string_view order = deck::to_string(finding.order);
+        found = noise.insert(
+            found, {finding.cause, fmt::format("{}, {}: {}", point.name(), order, finding.text)});
+      }
+      ++found->runs;
+    }
+  }
+  for (const auto& [cause, first, count] : noise) {
+    add(blocks, fmt::format("{} ({} of {} runs), first at {}", cause, count, runs, first));
   }
 }
 
 }  // namespace
 
 void add_sweep(Blocks& blocks, const Result& result) {
-  if (result.runs.empty()) return;
+  if (std::ranges::all_of(result.points, [](const auto& point) { return point.runs.empty(); })) {
+    return;
+  }
   const bool several = result.predicted_for.size() > 1;
   for (const std::string& device : several ? result.predicted_for : std::vector<std::string>{""}) {
     const Sweep sweep(result, device);

@@ -104,28 +104,30 @@ void add_timeline(Json& events, int process, const results::Timeline& timeline,
   }
 }
 
+void add_run(Json& events, int& processes, const Run& run, const std::string& title) {
+  if (run.timeline) {
+    const results::Trace trace = run.trace.value_or(results::Trace());
+    const std::string doubt = trace.doubtful ? fmt::format(", doubtful: {} against the median",
+                                                           base::format_change(trace.perturbation))
+                                             : "";
+    add_timeline(events, ++processes, *run.timeline,
+                 fmt::format("{}, measured ({}){}", title, trace.source, doubt));
+  }
+  if (run.predicted_timeline) {
+    add_timeline(events, ++processes, *run.predicted_timeline, title + ", predicted");
+  }
+}
+
 }  // namespace
 
 std::string trace(const Results& results) {
   Json events = Json::array();
   int processes = 0;
   for (const results::Result& result : results) {
-    for (const Run& run : result.runs) {
+    for (const results::Point& point : result.points) {
       std::string title = results.size() > 1 ? result.title + ": " : "";
-      if (run.phase == deck::Phase::together) title += "together: ";
-      title += order_label(run);
-      if (run.timeline) {
-        const results::Trace trace = run.trace.value_or(results::Trace());
-        const std::string doubt = trace.doubtful
-                                      ? fmt::format(", doubtful: {} against the median",
-                                                    base::format_change(trace.perturbation))
-                                      : "";
-        add_timeline(events, ++processes, *run.timeline,
-                     fmt::format("{}, measured ({}){}", title, trace.source, doubt));
-      }
-      if (run.predicted_timeline) {
-        add_timeline(events, ++processes, *run.predicted_timeline, title + ", predicted");
-      }
+      if (point.phase == deck::Phase::together) title += "together: ";
+      for (const Run& run : point.runs) add_run(events, processes, run, title + order_label(run));
     }
   }
   const Json file = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};

@@ -12,7 +12,7 @@
 /// its option, --help and the choice by suffix derive.
 namespace overlap::report {
 
-/// The result file, schema overlap-result/2; the comparison file.
+/// The result file, schema overlap-result/3; the comparison file.
 std::string json(const Results& results);
 std::string json(const results::Comparisons& comparisons);
 

@@ -70,8 +70,8 @@ void describe(Visitor& v, Matched& matched) {
     from_zero);
   v("bound_fraction", matched.bound_fraction, "bound_s / time; null: not measured.");
   v("ratio", matched.ratio, "Time / time of column `to`; null: it lacks the order.");
-  v("trace", matched.trace, "How the timeline was measured; null: it was not.", describe::added);
-  v("timeline", matched.timeline, "Every task as measured; null: not traced.", describe::added);
+  v("trace", matched.trace, "How the timeline was measured; null: it was not.");
+  v("timeline", matched.timeline, "Every task as measured; null: not traced.");
 }
 
 void describe(Visitor& v, Match& match) {
@@ -172,7 +172,7 @@ std::optional<Change> change_of(const std::array<const Figures*, 2>& tables,
   for (const std::size_t i : {0U, 1U}) {
     if (line[i] == nullptr) continue;
     const Figures& table = *tables[i];
-    if (change.point.empty()) change.point = table.point(*line[i]).name();
+    if (change.point.empty()) change.point = line[i]->point->name();
     (i == 0 ? change.a : change.b) = line[i]->value;
     samples[i] = table.samples(*line[i]);
     judgeable = judgeable && table.unjudgeable(*line[i]).empty();
@@ -437,8 +437,8 @@ std::vector<Match> matches_of(const std::vector<const Result*>& results, std::si
     for (std::size_t i = 0; i < line.size(); ++i) {
       std::optional<Matched>& cell = match.columns.emplace_back();
       if (line[i] == nullptr) continue;
-      if (match.point.empty()) match.point = columns[i]->point(*line[i]).name();
-      cell = matched(*line[i]->run, columns[i]->points[line[i]->point].runs);
+      if (match.point.empty()) match.point = line[i]->point->name();
+      cell = matched(*line[i]->run, line[i]->point->runs);
       if (i == to) {
         cell->ratio = base::Estimate{.value = 1, .lo = 1, .hi = 1};
       } else if (line[to] != nullptr) {
@@ -461,7 +461,7 @@ SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std
     std::vector<Keys> keys;
     for (const Result* const result : results) {
       keys.push_back(result == nullptr ? Keys() : deck_keys(*result));
-      deck.errors.push_back(result == nullptr ? "" : result->error);
+      deck.errors.push_back(result == nullptr ? "" : result->error.value_or(""));
     }
     deck.differences = differences(keys);
     deck.matches = matches_of(results, side_by_side.to - 1);

@@ -12,12 +12,12 @@ using results::Name;
 using results::TextOrNull;
 
 void describe(Visitor& v, Summary& s) {
-  v("median", s.median, "Median.", from_zero);
-  v("min", s.min, "Least.", from_zero);
-  v("max", s.max, "Largest.", from_zero);
-  v("lo", s.lo, "Lower end of the 95 % interval of the median.", from_zero);
-  v("hi", s.hi, "Upper end of the 95 % interval of the median.", from_zero);
-  v("n", s.n, "Number of samples.", from_zero, describe::added);
+  v("median", s.median, "Median.");
+  v("min", s.min, "Least.");
+  v("max", s.max, "Largest.");
+  v("lo", s.lo, "Lower end of the 95 % interval of the median.");
+  v("hi", s.hi, "Upper end of the 95 % interval of the median.");
+  v("n", s.n, "Number of samples.", from_zero);
 }
 
 void describe(Visitor& v, Estimate& e) {
@@ -42,13 +42,12 @@ void describe(Visitor& v, BuildInfo& build) {
 
 void describe(Visitor& v, HostInfo& host) {
   v("name", host.name, "Host name.", Name());
-  v("boot_id", host.boot_id, "Of its kernel, new with each boot; null: unknown.", TextOrNull(),
-    describe::added);
+  v("boot_id", host.boot_id, "Of its kernel, new with each boot; null: unknown.", TextOrNull());
   v("cpu", host.cpu, "Processor.", Name());
   v("cores", host.cores, "Cores that the process may use.", above_zero);
   v("cpuset", host.affinity, "Their numbers, such as 0-7,16.");
   v("cpu_quota", host.cpu_quota, "Cores' worth of time that control groups allow; null: no limit.",
-    from_zero, describe::added);
+    from_zero);
   v("total_bytes", host.total_bytes, "Memory, bytes; null: unknown.", above_zero);
   v("available_bytes", host.available_bytes, "Memory available at the start; null: unknown.",
     from_zero);
@@ -63,12 +62,11 @@ void describe(Visitor& v, DeviceInfo& device) {
   v("compute_capability", device.compute_capability, "Such as 9.0.", TextOrNull());
   v("copy_engines", device.copy_engines, "Copy engines.", from_zero);
   v("concurrent_kernels", device.concurrent_kernels, "Whether kernels can run at the same time.");
-  v("maps_host_memory", device.maps_host_memory, "Whether kernels reach page-locked host memory.",
-    describe::added);
+  v("maps_host_memory", device.maps_host_memory, "Whether kernels reach page-locked host memory.");
   v("concurrent_managed_access", device.concurrent_managed_access,
-    "Whether host and kernels may use managed memory at the same time.", describe::added);
+    "Whether host and kernels may use managed memory at the same time.");
   v("pageable_memory_access", device.pageable_memory_access,
-    "Whether kernels reach pageable host memory.", describe::added);
+    "Whether kernels reach pageable host memory.");
   v("free_bytes", device.free_bytes, "Free memory at the start, bytes.", from_zero);
   v("total_bytes", device.total_bytes, "Memory, bytes.", from_zero);
   v("pci", device.pci_bus_id, "PCI address.");
@@ -94,8 +92,7 @@ void describe(Visitor& v, Job& job) {
   v("step", job.step, "Its step.");
   v("launch", job.launch,
     "Identifies ranks that were started together: with --fleet, or else job, restart count and "
-    "what the launcher adds.",
-    describe::added);
+    "what the launcher adds.");
   v("rank", job.rank, "Rank of this process.", from_zero);
   v("ranks", job.ranks, "Ranks that were started together.", above_zero);
 }
@@ -133,32 +130,23 @@ namespace overlap::model {
 
 using describe::from_zero;
 
-namespace {
-
-/// A time that is null where it is 0.
-void describe_time(describe::Visitor& v, const char* key, double& time, const char* help) {
-  auto value = time > 0 ? std::optional(time) : std::nullopt;
-  v(key, value, help, from_zero);
-  if (v.reader() != nullptr) time = value.value_or(0);
-}
-
-}  // namespace
-
 void describe(describe::Visitor& v, Rates& rates) {
   v("h2d_s", rates.h2d_s, "All copies to the device, alone, seconds.", from_zero);
   v("d2h_s", rates.d2h_s, "All copies back, alone, seconds.", from_zero);
-  describe_time(v, "both_s", rates.both_s, "Both at the same time, seconds; null: no engines.");
+  v("both_s", rates.both_s, "Both at the same time, seconds; 0: no engines.", from_zero);
   v("kernel_s", rates.kernel_s, "All kernels, alone, seconds.", from_zero);
   v("kernel_beside_copies", rates.kernel_beside_copies, "Time factor of kernels while copies run.");
 }
 
-/// Without those that every run has, see describe_bounds().
 void describe(describe::Visitor& v, Bounds& bounds) {
   v("serial_s", bounds.serial_s, "Nothing overlaps, seconds.", from_zero);
-  describe_time(v, "one_engine_s", bounds.one_engine_s,
-                "Both directions share a copy engine; null: workers.");
-  describe_time(v, "two_engines_s", bounds.two_engines_s,
-                "Each direction has its own; null: the device has one.");
+  v("one_engine_s", bounds.one_engine_s,
+    "Both directions share a copy engine, seconds; 0: workers.", from_zero);
+  v("two_engines_s", bounds.two_engines_s,
+    "Each direction has its own, seconds; 0: the device has one.", from_zero);
+  v("bound_s", bounds.bound_s, "The one that holds for this device, seconds.", from_zero);
+  v("schedule_bound_s", bounds.schedule_bound_s, "With this schedule's fill and drain, seconds.",
+    from_zero);
   v("limit", bounds.limit, "What limits: H2D, D2H, H2D and D2H, copy, SM, host or workers.");
 }
 
@@ -167,15 +155,8 @@ void describe(describe::Visitor& v, Bounds& bounds) {
 namespace overlap::results {
 
 using describe::above_zero;
-using describe::added;
 using describe::from_zero;
 using describe::Visitor;
-
-/// Where a run, finding or check belongs.
-void describe_place(Visitor& v, Json& point, deck::Phase& phase) {
-  v("point", point, "Swept keys and their values.", Values());
-  v("phase", phase, phase_help);
-}
 
 void describe(Visitor& v, Task& task) {
   v("task", task.task, "Place in the issue order, from 0.", from_zero);
@@ -186,10 +167,10 @@ void describe(Visitor& v, Task& task) {
   v("engine", task.engine, "What executed it.");
   v("start_s", task.start_s, "Seconds from the start of the first issue.", from_zero);
   v("stop_s", task.stop_s, "Seconds from the start of the first issue.", from_zero);
-  v("bytes", task.bytes, "Bytes that it copied.", from_zero, added);
-  v("array", task.array, "Array that it copied.", added);
-  v("after", task.after, "Tasks that it waits for, beside those of its lane.", added);
-  v("blocking", task.blocking, "Whether the host waits for it.", added);
+  v("bytes", task.bytes, "Bytes that it copied.", from_zero);
+  v("array", task.array, "Array that it copied.");
+  v("after", task.after, "Tasks that it waits for, beside those of its lane.");
+  v("blocking", task.blocking, "Whether the host waits for it.");
 }
 
 void describe(Visitor& v, WrongData& wrong) {
@@ -225,60 +206,13 @@ void describe(Visitor& v, Stop& stop) {
     from_zero);
 }
 
-namespace {
-
-void describe_product(Visitor& v, Product& product, Run& run) {
+void describe(Visitor& v, Product& product) {
   v("flops", product.flops, "Floating-point operations.", above_zero);
-  const auto bytes = static_cast<double>(run.bytes());
-  derived(v, "flop_per_byte", bytes > 0 ? std::optional(product.flops / bytes) : std::nullopt,
-          "Operations per byte over the link.");
-  v("h2d_bytes", run.h2d_bytes, "Bytes to the device.", from_zero);
-  v("d2h_bytes", run.d2h_bytes, "Bytes back.", from_zero);
   v("host_tiles", product.host_tiles, "Tiles that the host computes.", from_zero);
   v("flop_per_s", product.flops_per_s, "Rate; null: not run.");
 }
 
-/// The metrics: some with their interval, of the others the median.
-void describe_metrics(Visitor& v, Run& run) {
-  using deck::Metric;
-  for (std::size_t i = 0; i < deck::run_metrics.size(); ++i) {
-    const deck::MetricRow& row = deck::run_metrics[i];
-    std::optional<base::Summary>& value = run.metrics[i];
-    if (row.options.has_summary) {
-      v(row.key(), value, row.help);
-      continue;
-    }
-    auto median = value ? std::optional(value->median) : std::nullopt;
-    v(row.key(), median, row.help,
-      row.value == Metric::throughput  ? above_zero
-      : row.value == Metric::max_error ? from_zero
-                                       : describe::Range());
-    if (v.reader() == nullptr) continue;
-    value.reset();
-    if (median) value = base::Summary{1, *median, *median, *median, *median, *median};
-    if (row.value == deck::Metric::max_error) run.max_error = median.value_or(0);
-  }
-}
-
-void describe_bounds(Visitor& v, Run& run) {
-  std::optional<double> bound_s, schedule_bound_s;
-  if (run.bounds) {
-    bound_s = run.bounds->bound_s;
-    schedule_bound_s = run.bounds->schedule_bound_s;
-  }
-  v("bound_s", bound_s, "Least time that the hardware allows, without fill and drain.", from_zero);
-  v("schedule_bound_s", schedule_bound_s, "Least time of this schedule on it, seconds.", from_zero);
-  v("bound_samples_s", run.bound_samples_s,
-    "bound_s at each of `samples_s`, where a criterion judges a bound; else empty.", Times(),
-    describe::added);
-  v("rates", run.rates, "What bounds are made from; null: not measured.");
-  v("bounds", run.bounds, "All bounds; null: not measured.");
-  if (v.reader() == nullptr) return;
-  if (!run.bounds && bound_s) run.bounds.emplace();
-  if (!run.bounds) return;
-  run.bounds->bound_s = bound_s.value_or(0);
-  run.bounds->schedule_bound_s = schedule_bound_s.value_or(0);
-}
+namespace {
 
 /// What was measured, beside the metrics.
 void describe_samples(Visitor& v, Run& run) {
@@ -292,13 +226,23 @@ void describe_samples(Visitor& v, Run& run) {
   v("issue_s", run.issue,
     "Until all threads of the host had issued their tasks, waits for blocking ones included, "
     "seconds; null: not run.");
-  auto polls = run.issue ? std::optional(run.polls) : std::nullopt;
-  v("polls", polls, "Queries of lanes by the waiting host, in all; null: not run.", from_zero);
-  if (v.reader() != nullptr) run.polls = polls.value_or(0);
+  v("polls", run.polls, "Queries of lanes by the waiting host, in all.", from_zero);
   v("graph", run.graph, "Costs of the graph; null: none.");
-  v("product", run.product, "Of a matrix product; null: another workload.",
-    describe::nullable(describe::map_of<Product>(
-        [&](Visitor& part, Product& product) { describe_product(part, product, run); })));
+  v("product", run.product, "Of a matrix product; null: another workload.");
+}
+
+void describe_bounds(Visitor& v, Run& run) {
+  const auto bound = [&](double model::Bounds::* part) {
+    return run.bounds ? std::optional((*run.bounds).*part) : std::nullopt;
+  };
+  derived(v, "bound_s", bound(&model::Bounds::bound_s),
+          "Least time that the hardware allows, without fill and drain, seconds.");
+  derived(v, "schedule_bound_s", bound(&model::Bounds::schedule_bound_s),
+          "Least time of this schedule on it, seconds.");
+  v("bound_samples_s", run.bound_samples_s,
+    "bound_s at each of `samples_s`, where a criterion judges a bound; else empty.", Times());
+  v("rates", run.rates, "What bounds are made from; null: not measured.");
+  v("bounds", run.bounds, "All bounds; null: not measured.");
 }
 
 }  // namespace
@@ -306,35 +250,29 @@ void describe_samples(Visitor& v, Run& run) {
 void describe(Visitor& v, Run& run) {
   v("order", run.order, "Issue order.");
   v("disturb", run.disturbance, "Call that disturbed it; null: none.");
-  auto work = run.host_work ? std::optional(run.host_work_samples) : std::nullopt;
-  v("host_work", work, "Work of the host while the device works; null: none.");
-  if (v.reader() != nullptr) {
-    run.host_work = work.has_value();
-    run.host_work_samples = work.value_or(HostWorkSamples());
-  }
+  v("host_work", run.host_work, "Work of the host while the device works; null: none.");
   v("device", run.device, "Device that a prediction is for; null: the present one.", TextOrNull());
-  describe_place(v, run.point, run.phase);
   v("tasks", run.tasks, "Tasks.", above_zero);
   v("chunks", run.chunks, "Chunks.", from_zero);
   v("lanes", run.lanes, "Lanes.", above_zero);
   v("slots", run.slots, "Chunks that the device holds at once.", above_zero);
-  std::int64_t bytes = run.bytes();
-  v("bytes", bytes, "Bytes copied, both directions.", from_zero);
-  if (v.reader() != nullptr) run.h2d_bytes = bytes;  // all that files of earlier versions tell
-  v("h2d_bytes", run.h2d_bytes, "Bytes copied to the device.", from_zero, added);
-  v("d2h_bytes", run.d2h_bytes, "Bytes copied back.", from_zero, added);
+  derived(v, "bytes", run.bytes(), "Bytes copied, both directions.", from_zero);
+  v("h2d_bytes", run.h2d_bytes, "Bytes copied to the device.", from_zero);
+  v("d2h_bytes", run.d2h_bytes, "Bytes copied back.", from_zero);
   v("transfer", run.transfer,
     "Staged copies, zero copy, prefetched pages, or pages moved on demand.");
   v("mechanism", run.mechanism, "Streams, a graph, or Kokkos alone.");
   describe_samples(v, run);
-  describe_metrics(v, run);
+  for (const deck::MetricRow& row : deck::run_metrics) {
+    v(row.key(), run.metrics[static_cast<std::size_t>(row.value)], row.help);
+  }
   describe_bounds(v, run);
   v("predicted_s", run.predicted_s, "The model's time, seconds.", from_zero);
   v("verified", run.verified, "Whether the data were compared and are correct.");
   v("wrong", run.wrong, "First wrong element; null: none.");
   v("trace", run.trace, "How the timeline was measured; null: it was not.");
   v("untraced", run.untraced, "Why it was not, where it could have been; null: nothing to say.",
-    TextOrNull(), added);
+    TextOrNull());
   v("timeline", run.timeline, "Every task as measured; null: not traced.");
   v("predicted_timeline", run.predicted_timeline, "Every task as predicted; null in sweeps.");
 }

@@ -114,8 +114,4 @@ inline void describe_schema(describe::Visitor& v, const char* schema) {
 /// Median and interval of a figure.
 void describe_value(describe::Visitor& v, base::Summary& value);
 
-/// Where a run, finding or check belongs.
-void describe_place(describe::Visitor& v, Json& point, deck::Phase& phase);
-inline constexpr const char* phase_help = "alone, or together with the other devices of its node.";
-
 }  // namespace overlap::results

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <tuple>
 
@@ -16,10 +15,10 @@ namespace {
 
 /// The link of the device: while awake, if that was recorded.
 std::optional<std::string> link_of(const Result& result) {
-  const DeviceSamples* const together = result.together ? &result.together->device : nullptr;
-  for (const DeviceSamples* const device : {&result.device, together}) {
-    if (device == nullptr || !device->health) continue;
-    return base::spell_link(device->health->after.pcie_gen, device->health->after.pcie_width);
+  for (const Point& point : result.points) {
+    if (!point.device.health) continue;
+    const base::Health& after = point.device.health->after;
+    return base::spell_link(after.pcie_gen, after.pcie_width);
   }
   return subject_of(result.machine).link;
 }
@@ -75,41 +74,39 @@ Subject subject_of(Subject machine, const FigureKey& key) {
   return machine;
 }
 
-Figures::Figures(const Result& source) : result(source), points(source.by_point()) {
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    auto& [ignored, point, runs, device] = points[i];
-    std::erase_if(runs, [](const Run* run) { return !run->ran(); });
-    if (runs.empty()) continue;
+Figures::Figures(const Result& source) : result(source) {
+  for (const Point& point : result.points) {
+    if (!point.ran()) continue;
     for (const deck::MetricRow& row : deck::device_metrics) {
-      rows.push_back({.point = i,
+      rows.push_back({.point = &point,
                       .key = {point.phase, std::nullopt, row.value},
                       .judged = true,
-                      .value = results::value(row.value, device)});
+                      .value = results::value(row.value, point.device)});
     }
-    for (const Run* const run : runs) {
+    for (const Run& run : point.runs) {
+      if (!run.ran()) continue;
       for (const deck::MetricRow& row : deck::run_metrics) {
-        const bool judged = applies_to(row.value, *run);
+        const bool judged = applies_to(row.value, run);
         if (!judged && row.value != deck::Metric::time) continue;
         if (row.needs == deck::Needs::alone && point.phase == deck::Phase::alone) continue;
-        rows.push_back({.point = i,
-                        .run = run,
-                        .key = {point.phase, run->order, row.value},
+        rows.push_back({.point = &point,
+                        .run = &run,
+                        .key = {point.phase, run.order, row.value},
                         .judged = judged,
-                        .value = run->value(row.value)});
+                        .value = run.value(row.value)});
       }
     }
   }
 }
 
 std::vector<double> Figures::samples(const Row& row) const {
-  const PointRuns& point_runs = points[row.point];
-  return row.run == nullptr ? values(row.key.metric, point_runs.device)
-                            : values(row.key.metric, *row.run, point_runs.runs);
+  return row.run == nullptr ? values(row.key.metric, row.point->device)
+                            : values(row.key.metric, *row.run, row.point->runs);
 }
 
 std::string Figures::unjudgeable(const Row& row) const {
   if (row.run == nullptr) return "";
-  return results::unjudgeable(row.key.metric, *row.run, points[row.point].runs);
+  return results::unjudgeable(row.key.metric, *row.run, row.point->runs);
 }
 
 Pivot::Pivot(const std::vector<const Figures*>& tables) {
@@ -126,10 +123,10 @@ Pivot::Pivot(const std::vector<const Figures*>& tables) {
   std::map<std::tuple<std::size_t, std::size_t, deck::Metric>, Line> by_key;
   for (std::size_t column = 0; column < tables.size(); ++column) {
     if (tables[column] == nullptr) continue;
-    std::vector<std::string> names;
+    std::map<const Point*, std::string> names;
     for (const Point& point : tables[column]->result.points) {
       const Keys values = deck_keys(tables[column]->result, point);
-      std::string& name = names.emplace_back(deck::to_string(point.phase));
+      std::string& name = names[&point] = deck::to_string(point.phase);
       for (const std::string& key : swept) name += "\n" + text_at(values, key);
     }
     for (const Figures::Row& row : tables[column]->rows) {

@@ -50,7 +50,7 @@ Subject subject_of(Subject machine, const FigureKey& key);
 /// each point with such runs. The result must outlive it.
 struct Figures {
   struct Row {
-    std::size_t point = 0;     ///< number of its point
+    const Point* point = nullptr;
     const Run* run = nullptr;  ///< null: a metric of the device
     FigureKey key;
     bool judged = false;                 ///< whether criteria can be about it
@@ -65,10 +65,8 @@ struct Figures {
   std::vector<double> samples(const Row& row) const;
   /// Why no limit can be applied; empty: it can.
   std::string unjudgeable(const Row& row) const;
-  const Point& point(const Row& row) const { return points[row.point].point; }
 
   const Result& result;
-  std::vector<PointRuns> points;  ///< with the measured runs
   std::vector<Row> rows;  ///< by point: of the device, then of each run, in the order of metrics
 };
 

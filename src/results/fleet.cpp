@@ -30,19 +30,21 @@ std::string text_with_phase(const Check& check, const FigureKey& key) {
 
 void add_reasons(const Result& result, Device& device) {
   using enum base::ExitCode;
-  for (const Run& run : result.runs) {
-    if (run.wrong)
-      device.reasons.push_back({wrong_data, name(run) + " left wrong data", run.phase});
+  for (const Point& point : result.points) {
+    for (const Run& run : point.runs) {
+      if (!run.wrong) continue;
+      device.reasons.push_back({wrong_data, name(run) + " left wrong data", point.phase});
+    }
+    for (const Check& check : point.checks) {
+      if (!decides(check)) continue;
+      const FigureKey key{point.phase, check.order, check.metric};
+      device.reasons.push_back(
+          {code_of(check.metric, check.verdict), text_with_phase(check, key), point.phase});
+      if (std::isnan(check.limit)) device.reasons.back().undecided = key;
+    }
   }
-  for (const Check& check : result.checks) {
-    if (!decides(check)) continue;
-    const FigureKey key{check.phase, check.order, check.metric};
-    device.reasons.push_back(
-        {code_of(check.metric, check.verdict), text_with_phase(check, key), check.phase});
-    if (std::isnan(check.limit)) device.reasons.back().undecided = key;
-  }
-  if (!result.error.empty()) device.reasons.push_back({result.code, result.error, {}});
-  if (result.interrupted) device.reasons.push_back({interrupted, "interrupted", {}});
+  if (result.error) device.reasons.push_back({result.code, *result.error, {}});
+  if (result.interrupted()) device.reasons.push_back({interrupted, "interrupted", {}});
 }
 
 /// As base::worst(), but a node that fails comes before what says nothing about the hardware.

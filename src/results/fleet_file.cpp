@@ -1,5 +1,3 @@
-#include <array>
-
 #include "results/describe.hpp"
 #include "results/fleet.hpp"
 
@@ -7,7 +5,6 @@
 namespace overlap::results {
 
 using describe::above_zero;
-using describe::added;
 using describe::from_zero;
 using describe::Visitor;
 
@@ -26,7 +23,7 @@ void describe_key(Visitor& v, FigureKey& key) {
 }
 
 void describe_member(Visitor& v, Member& member) {
-  v("device", member.device, "Its place in `devices`, from 0.", from_zero, added);
+  v("device", member.device, "Its place in `devices`, from 0.", from_zero);
   v("host", member.host, "Host name.");
   v("uuid", member.unit, "UUID, or what stands for it.");
 }
@@ -41,15 +38,10 @@ void describe_kind(Visitor& v, Subject& machine, std::string& deck_name, std::st
   v("build", build, "Version and commit of the program.");
 }
 
-/// The verdict and the exit code of something; files of earlier versions lack the code of reasons.
+/// The verdict and the exit code of something.
 void describe_code(Visitor& v, base::ExitCode& code, const char* help) {
-  using enum base::ExitCode;
-  constexpr auto codes =
-      std::to_array({pass, performance, inconclusive, runtime_error, skipped, interrupted});
-  Verdict verdict = verdict_of(code);
-  v("verdict", verdict, help);
-  if (v.reader() != nullptr) code = codes[static_cast<std::size_t>(verdict)];
-  v("exit_code", code, "Its exit code.", CodeNumber(), added);
+  derived(v, "verdict", verdict_of(code), help);
+  v("exit_code", code, "Its exit code.", CodeNumber());
 }
 
 }  // namespace
@@ -93,7 +85,7 @@ void describe(Visitor& v, Device& device) {
   v("phases", phases, "Verdict of each phase that it took part in.");
   v("reasons", device.reasons, "Why it does not pass, outliers included.");
   v("figures", device.figures, "Every metric, by phase and order; of several results the worst.");
-  v("results", device.results, "All of its results, if there are several.", added);
+  v("results", device.results, "All of its results, if there are several.");
 }
 
 void describe(Visitor& v, Standing& standing) {
@@ -129,13 +121,13 @@ void describe(Visitor& v, NodeTotal& node) {
 
 void describe(Visitor& v, Group& group) {
   describe_kind(v, group.machine, group.deck_name, group.build);
-  v("cores", group.cores, "Cores that each process could use; 0: GPUs.", from_zero, added);
+  v("cores", group.cores, "Cores that each process could use; 0: GPUs.", from_zero);
   derived(v, "devices", group.devices.size(), "Devices with figures.", above_zero);
-  v("numbers", group.devices, "Their places in `devices`, from 0.", from_zero, added);
+  v("numbers", group.devices, "Their places in `devices`, from 0.", from_zero);
   v("distributions", group.distributions, "Each figure over all devices.");
   v("nodes", group.nodes, "Throughput of each node; only with both phases.");
   v("not_judged", group.not_judged, "What comparing so few devices does not show; null: nothing.",
-    TextOrNull(), added);
+    TextOrNull());
 }
 
 void describe(Visitor& v, MissingDevices& missing) {
@@ -144,12 +136,12 @@ void describe(Visitor& v, MissingDevices& missing) {
   v("expected", missing.expected, "Of how many.", above_zero);
   v("ranks", missing.ranks, "Their ranks, up to 64; empty: unknown.");
   v("local_ranks", missing.local_ranks, "Their ranks on the host, up to 64.");
-  v("launch", missing.launch, "Launch, where the host is unknown.", TextOrNull(), added);
+  v("launch", missing.launch, "Launch, where the host is unknown.", TextOrNull());
 }
 
 void describe(Visitor& v, BrokenFile& file) {
   v("file", file.file, "File.");
-  v("host", file.host, "Host, as its beginning says; null: unknown.", TextOrNull(), added);
+  v("host", file.host, "Host, as its beginning says; null: unknown.", TextOrNull());
   v("text", file.text, "Why it is not a valid result.");
 }
 
@@ -163,7 +155,7 @@ void describe_fleet(Visitor& v, Fleet& fleet, std::vector<Device>& devices) {
   v("missing_devices", fleet.missing_devices, "Devices without a result of hosts that have some.");
   v("broken_files", fleet.broken, "Files that are not valid results.");
   v("left_out", fleet.left_out, "Files of the folders that are no results.");
-  v("notes", fleet.notes, "Nodes that share a name.", added);
+  v("notes", fleet.notes, "Nodes that share a name.");
   v("groups", fleet.groups, "Devices of one kind and link, with one deck and build.");
   v("devices", devices, "One per device and deck, by host.");
   base::ExitCode code = fleet.exit_code();

@@ -13,11 +13,11 @@ namespace {
 
 using deck::Repetition;
 
-/// The undisturbed run of an order at the same point, with or without host work; null: none.
+/// The undisturbed run of an order, with or without host work; null: none.
 const Run* undisturbed_run(const Run& run, deck::Order order, bool host_work, const Runs& runs) {
   const auto found = std::ranges::find_if(runs, [&](const Run* other) {
-    return other->order == order && other->host_work == host_work && !other->disturbance &&
-           other->device == run.device && other->phase == run.phase && other->point == run.point;
+    return other->order == order && other->host_work.has_value() == host_work &&
+           !other->disturbance && other->device == run.device;
   });
   return found == runs.end() ? nullptr : *found;
 }
@@ -36,13 +36,14 @@ double sample(const std::vector<double>& samples, std::size_t i) {
   return i < samples.size() ? samples[i] : Repetition::none;
 }
 
-std::vector<Repetition> repetitions(const Run& run, const Runs& runs) {
+/// `alone`: the same run in phase alone; null: none.
+std::vector<Repetition> repetitions(const Run& run, const Runs& runs, const Run* alone = nullptr) {
   const Run* const baseline = baseline_of(run, runs);
   const bool is_variant = run.disturbance || run.host_work;
   const Run* const undisturbed =
       is_variant ? undisturbed_run(run, run.order, false, runs) : nullptr;
-  std::vector<Repetition> repetitions(std::max(run.samples_s.size(), run.alone_s.size()),
-                                      common(run));
+  const std::size_t alone_count = alone != nullptr ? alone->samples_s.size() : 0;
+  std::vector<Repetition> repetitions(std::max(run.samples_s.size(), alone_count), common(run));
   for (std::size_t i = 0; i < repetitions.size(); ++i) {
     Repetition& repetition = repetitions[i];
     repetition.time_s = sample(run.samples_s, i);
@@ -52,13 +53,14 @@ std::vector<Repetition> repetitions(const Run& run, const Runs& runs) {
     }
     if (baseline != nullptr) repetition.sequential_s = sample(baseline->samples_s, i);
     if (undisturbed != nullptr) repetition.undisturbed_s = sample(undisturbed->samples_s, i);
-    repetition.alone_s = sample(run.alone_s, i);
-    repetition.host_work_s = sample(run.host_work_samples.samples_s, i);
+    if (alone != nullptr) repetition.alone_s = sample(alone->samples_s, i);
+    if (run.host_work) repetition.host_work_s = sample(run.host_work->samples_s, i);
     if (run.order != deck::Order::sequential) {
       repetition.hideable_s = repetition.sequential_s - repetition.bound_s;
     }
-    if (i == 0 && run.verified) repetition.max_error = run.max_error;
   }
+  const auto& max_error = run.value(deck::Metric::max_error);
+  if (max_error && !repetitions.empty()) repetitions.front().max_error = max_error->median;
   return repetitions;
 }
 
@@ -76,14 +78,15 @@ Repetition counted(const HealthRecord& health) {
 }
 
 std::vector<Repetition> repetitions(const DeviceSamples& device) {
-  std::vector<Repetition> repetitions(device.duplex_s.size());
+  const LinkSamples link = device.link.value_or(LinkSamples());
+  std::vector<Repetition> repetitions(link.duplex_s.size());
   for (std::size_t i = 0; i < repetitions.size(); ++i) {
-    repetitions[i].link_bytes = static_cast<double>(device.link_bytes);
-    repetitions[i].h2d_s = sample(device.h2d_s, i);
-    repetitions[i].d2h_s = sample(device.d2h_s, i);
-    repetitions[i].duplex_s = sample(device.duplex_s, i);
-    repetitions[i].duplex_h2d_s = sample(device.duplex_h2d_s, i);
-    repetitions[i].duplex_d2h_s = sample(device.duplex_d2h_s, i);
+    repetitions[i].link_bytes = static_cast<double>(link.bytes);
+    repetitions[i].h2d_s = sample(link.h2d_s, i);
+    repetitions[i].d2h_s = sample(link.d2h_s, i);
+    repetitions[i].duplex_s = sample(link.duplex_s, i);
+    repetitions[i].duplex_h2d_s = sample(link.duplex_h2d_s, i);
+    repetitions[i].duplex_d2h_s = sample(link.duplex_d2h_s, i);
   }
   if (device.health) repetitions.push_back(counted(*device.health));
   return repetitions;
@@ -100,6 +103,13 @@ std::vector<double> values(double (*formula)(const Repetition&),
   return found;
 }
 
+/// A metric over some repetitions.
+std::optional<base::Summary> value(const deck::MetricRow& row,
+                                   const std::vector<Repetition>& repetitions) {
+  if (row.formula == nullptr) return row.options.summary_formula(repetitions);
+  return base::summary_if_any(values(row.formula, repetitions));
+}
+
 }  // namespace
 
 std::vector<double> values(deck::Metric metric, const Run& run, const Runs& runs) {
@@ -114,9 +124,7 @@ std::vector<double> values(deck::Metric metric, const DeviceSamples& device) {
 }
 
 std::optional<base::Summary> value(deck::Metric metric, const Run& run, const Runs& runs) {
-  const deck::MetricRow& row = deck::row_of(metric);
-  if (row.formula == nullptr) return row.options.summary_formula(repetitions(run, runs));
-  return base::summary_if_any(values(metric, run, runs));
+  return value(deck::row_of(metric), repetitions(run, runs));
 }
 
 std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device) {
@@ -132,18 +140,12 @@ std::optional<base::Summary> predicted(deck::Metric metric, const Run& run, cons
   return formula == nullptr ? std::nullopt : base::summary_if_any(values(formula, {expected}));
 }
 
-void evaluate(std::vector<Run>& runs) {
-  const Runs run_pointers = pointers(runs);
+void evaluate(std::vector<Run>& runs, const std::vector<Run>& alone) {
   for (Run& run : runs) {
-    if (run.phase != deck::Phase::together) continue;
-    for (const Run* const other : run_pointers) {
-      const bool alone = other->phase == deck::Phase::alone && other->point == run.point;
-      if (alone && name(*other) == name(run)) run.alone_s = other->samples_s;
-    }
-  }
-  for (Run& run : runs) {
+    const auto same = std::ranges::find(alone, name(run), name);
+    const auto all = repetitions(run, runs, same != alone.end() ? &*same : nullptr);
     for (const deck::MetricRow& row : deck::run_metrics) {
-      run.metrics[static_cast<std::size_t>(row.value)] = value(row.value, run, run_pointers);
+      run.metrics[static_cast<std::size_t>(row.value)] = value(row, all);
     }
   }
 }
@@ -152,11 +154,11 @@ bool applies_to(deck::Metric metric, const Run& run) {
   const deck::Needs needs = deck::row_of(metric).needs;
   if (deck::of_device(needs)) return false;
   if (needs == deck::Needs::baseline && run.order == deck::Order::sequential) return false;
-  return !run.disturbance && run.host_work == (needs == deck::Needs::host_work);
+  return !run.disturbance && run.host_work.has_value() == (needs == deck::Needs::host_work);
 }
 
 const Run* baseline_of(const Run& run, const Runs& runs) {
-  return undisturbed_run(run, deck::Order::sequential, run.host_work, runs);
+  return undisturbed_run(run, deck::Order::sequential, run.host_work.has_value(), runs);
 }
 
 base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
@@ -183,7 +185,7 @@ std::optional<double> overlap_potential(const Run& run, const Runs& runs) {
 std::optional<base::Summary> shown_efficiency(const Run& run, const Runs& runs) {
   const auto potential = overlap_potential(run, runs);
   if (!potential || *potential < least_potential) return std::nullopt;
-  return value(deck::Metric::overlap_efficiency, run, runs);
+  return run.value(deck::Metric::overlap_efficiency);
 }
 
 std::string spell(deck::Metric metric, double value) {
@@ -280,8 +282,7 @@ std::string_view run_verdict(const Run& run, const std::vector<Check>& checks) {
   if (run.wrong) return "WRONG DATA";
   auto worst = Verdict::pass;
   for (const Check& check : checks) {
-    if (check.order != run.order || check.phase != run.phase || check.device != run.device ||
-        !applies_to(check.metric, run) || check.point != run.point) {
+    if (check.order != run.order || check.device != run.device || !applies_to(check.metric, run)) {
       continue;
     }
     if (decides(check) && worst != Verdict::fail) worst = check.verdict;

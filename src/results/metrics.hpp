@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,14 +11,14 @@
 /// Metrics of runs and devices, from their samples, and their checks.
 namespace overlap::results {
 
-/// Runs that are compared with each other: of one point, or of all points of a result.
-using Runs = std::vector<const Run*>;
-template <class AnyRun>
-Runs pointers(const std::vector<AnyRun>& runs) {
-  Runs pointers;
-  for (const AnyRun& run : runs) pointers.push_back(&run);
-  return pointers;
-}
+/// The runs of a point, which are compared with each other.
+struct Runs : std::vector<const Run*> {
+  using std::vector<const Run*>::vector;
+  template <std::derived_from<Run> AnyRun>
+  Runs(const std::vector<AnyRun>& runs) {
+    for (const AnyRun& run : runs) push_back(&run);
+  }
+};
 
 /// Values of a metric of a run, or of the device, for all repetitions with the necessary inputs.
 /// Empty for metrics over all repetitions (drift, contention).
@@ -31,15 +32,15 @@ std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& dev
 /// A metric of a predicted run; empty if it cannot be predicted.
 std::optional<base::Summary> predicted(deck::Metric metric, const Run& run, const Runs& runs);
 
-/// Sets the metrics of runs from their samples: of those just measured, or read from a file, which
-/// has medians alone of most. Runs of phase together get the samples of the same run alone.
-void evaluate(std::vector<Run>& runs);
+/// Sets the metrics of runs of a point from their samples; `alone`: in phase together, the same
+/// runs alone. Of max_error, which is the most of all verified runs, the value stays.
+void evaluate(std::vector<Run>& runs, const std::vector<Run>& alone = {});
 
 /// Whether criteria judge this metric of this run. Disturbed runs are never judged; of runs with
 /// host work only host_work_hidden.
 bool applies_to(deck::Metric metric, const Run& run);
 
-/// The baseline with the same host work at the same point; null: none.
+/// The baseline with the same host work; null: none.
 const Run* baseline_of(const Run& run, const Runs& runs);
 
 /// Summary of the times of all repetitions, seconds.
@@ -90,7 +91,7 @@ std::string_view order_name(const Check& check);
 std::string limit_text(const Check& check);
 
 /// Why a metric of a run cannot be judged: overlap could save too little. Empty: it can.
-std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<const Run*>& runs);
+std::string unjudgeable(deck::Metric metric, const Run& run, const Runs& runs);
 
 /// A check with interval and limit in one line.
 std::string check_text(const Check& check);

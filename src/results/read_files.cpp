@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <iterator>
-#include <limits>
-#include <map>
 #include <regex>
 #include <set>
 #include <span>
@@ -21,7 +18,6 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "results/describe.hpp"
-#include "results/metrics.hpp"
 
 namespace overlap::results {
 namespace {
@@ -39,8 +35,8 @@ std::string content_of(const std::string& file) {
 }
 
 /// What is most of a file and what no figure needs.
-constexpr auto bulk = std::to_array<std::string_view>(
-    {"timeline", "predicted_timeline", "health_series", "series", "devices", "comparisons"});
+constexpr auto bulk =
+    std::to_array<std::string_view>({"timeline", "predicted_timeline", "devices", "comparisons"});
 
 describe::Document parsed(const std::string& file, const std::string& text,
                           Extent extent = Extent::metrics) {
@@ -57,142 +53,35 @@ std::string other_schema(const describe::Document& document) {
   return other ? schema.text() : "";
 }
 
-/// Whether a check agrees with the figure that it is about (null: nothing that was measured), and
-/// its verdict with its value.
-bool is_right(const Check& check, const Figures::Row* row) {
-  const double value = check.value.median;
-  if (row == nullptr && check.order) return false;
-  // Earlier files lack the device's samples at the points of a sweep.
-  if (row != nullptr && (check.order || row->value)) {
-    constexpr double rounding = 1e-6, none = std::numeric_limits<double>::quiet_NaN();
-    const double measured = row->value ? row->value->median : none;
-    if (std::isnan(value) != std::isnan(measured)) return false;
-    if (std::abs(value - measured) > rounding * std::abs(measured)) return false;
-  }
-  if (check.verdict != Verdict::pass && check.verdict != Verdict::fail) return true;
-  if (std::isnan(value) || std::isnan(check.limit)) return false;
-  return (check.verdict == Verdict::pass) ==
-         (check.at_least ? value >= check.limit : value <= check.limit);
-}
-
-/// Requires runs that can have the file's verdict; returns the exit code without checks.
-ExitCode code_of_runs(const Reader& file, const Result& result) {
-  auto code = result.interrupted ? ExitCode::interrupted : ExitCode::pass;
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    const Run& run = result.runs[i];
-    if (run.wrong) code = base::worst(code, ExitCode::wrong_data);
-    if (!run.ran()) continue;
-    const Reader at = file.at("runs").item(i);
-    if (!run.verified && result.verdict == Verdict::pass) {
-      at.at("verified").fail_allowed("true, where the verdict is PASS");
-    }
-    const auto place = fmt::format("{} {} {} {}", run.point.dump(), static_cast<int>(run.phase),
-                                   run.device, name(run));
-    if (!names.insert(place).second) at.at("order").fail("found a second run of " + name(run));
-  }
-  return code;
-}
-
-/// Requires that a file does not contradict itself: verdict and exit code follow from runs and
-/// checks, checks from their values, and values are those of the runs.
-void require_consistent(const Reader& file, const Result& result) {
-  const auto code_number = std::to_string(static_cast<int>(result.code));
-  if (result.verdict != verdict_of(result.code)) {
-    file.at("verdict").fail_allowed("that of exit code " + code_number);
-  }
-  if (!result.error.empty() && result.code == ExitCode::pass) {
-    file.at("error").fail_allowed("null, where the verdict is PASS");
-  }
-  ExitCode code = code_of_runs(file, result);
-  const Figures figures(result);
-  const std::vector<deck::Criterion> judging = criteria(result);
-  using FigureAt = std::pair<std::string, FigureKey>;  // a point and what is judged there
-  std::map<FigureAt, const Figures::Row*> rows;
-  std::set<FigureAt> due;  // checks that follow from the criteria and the runs
-  for (const Figures::Row& row : figures.rows) {
-    if (!row.judged) continue;
-    const FigureAt figure(figures.point(row).values.dump(), row.key);
-    rows.emplace(figure, &row);
-    const auto& [phase, order, metric] = row.key;
-    for (const deck::Criterion& criterion : judging) {
-      if (criterion.judges(metric, order, phase)) due.insert(figure);
-    }
-  }
-  for (std::size_t i = 0; i < result.checks.size(); ++i) {
-    const Check& check = result.checks[i];
-    const FigureAt figure(check.point.dump(), {check.phase, check.order, check.metric});
-    const auto row = rows.find(figure);
-    if (check.device.empty() && !is_right(check, row == rows.end() ? nullptr : row->second)) {
-      file.at("checks").item(i).at("value").fail_allowed(
-          "that of the run, and the verdict that follows from it");
-    }
-    code = base::worst(code, code_of(check.metric, check.verdict));
-    if (check.verdict != Verdict::skipped) due.erase(figure);
-  }
-  if (!due.empty() && result.error.empty() && !result.interrupted) {
-    file.at("checks").fail(fmt::format("found none of {}; allowed: one for each criterion",
-                                       name(due.begin()->second)));
-  }
-  if (!result.error.empty()) code = base::worst(code, result.code);
-  if (result.code == code) return;
-  file.at("exit_code")
-      .fail_allowed(fmt::format("{}, which follows from runs and checks", static_cast<int>(code)));
-}
-
-/// Adds the points of runs that a file does not list: one of an earlier version has runs alone.
-void add_points(Result& result) {
-  std::set<std::pair<std::string, deck::Phase>> listed;
-  for (const Point& point : result.points) listed.emplace(point.values.dump(), point.phase);
-  const auto add = [&](const Json& values, deck::Phase phase) {
-    if (!listed.emplace(values.dump(), phase).second) return;
-    Point& point = result.points.emplace_back(Point{.values = values, .phase = phase});
-    for (const auto& [key, value] : values.items()) point.text[key] = describe::spell(value);
-    point.exit_code = result.code;
-    if (!result.error.empty()) point.reasons = {result.error};
-    point.ended_by = result.error.empty() && result.interrupted ? "interrupted" : result.error;
-  };
-  for (const Run& run : result.runs) add(run.point, run.phase);
-  if (result.points.empty()) add(Json::object(), deck::Phase::alone);
-}
-
-std::vector<std::string> predicted_devices(const Result& result) {
-  std::vector<std::string> devices;
-  for (const Run& run : result.runs) {
-    const bool is_listed = std::ranges::find(devices, run.device) != devices.end();
-    if (!run.device.empty() && !is_listed) devices.push_back(run.device);
-  }
-  return devices;
-}
-
 Result read_result(const Reader& reader, const Rule& rule) {
   Result result;
   describe::read(reader, result);
   result.file = reader.document().origins.front();
-  add_points(result);
-  if (result.predicted_for.empty()) result.predicted_for = predicted_devices(result);
-  require_consistent(reader, result);
   if (rule) rule(reader, result);
-  evaluate(result.runs);
   return result;
 }
 
-/// Requires measured and verified runs without a sweep's skipped points.
+/// Requires measured and verified runs, or points that did not run.
 void require_measured(const Reader& file, const Result& result, Extent extent) {
-  if (!result.error.empty() && result.runs.empty() && extent != Extent::all) {
-    file.at("error").fail(fmt::format("found {}; allowed: null", describe::quoted(result.error)));
+  const bool has_runs =
+      std::ranges::any_of(result.points, [](const Point& point) { return !point.runs.empty(); });
+  if (result.error && !has_runs && extent != Extent::all) {
+    file.at("error").fail(fmt::format("found {}; allowed: null", describe::quoted(*result.error)));
   }
-  if (result.interrupted) file.at("interrupted").fail("found true; allowed: false");
-  if (result.error.empty() && result.runs.empty()) {
-    file.at("runs").fail("found no run; allowed: measured runs");
+  if (result.interrupted())
+    file.at("verdict").fail("found an interrupted run; allowed: a whole one");
+  if (!result.error && !has_runs) {
+    file.at("points").fail("found no run; allowed: measured runs");
   }
-  for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    const Run& run = result.runs[i];
-    const Reader at = file.at("runs").item(i);
-    if (!run.ran()) at.at("samples_s").fail("found a prediction; allowed: measured runs");
-    if (!run.wrong && run.verified) continue;
-    throw base::Error(ExitCode::wrong_data, fmt::format("{}: {}: found wrong data; allowed: true",
-                                                        result.file, at.at("verified").path()));
+  for (std::size_t i = 0; i < result.points.size(); ++i) {
+    const std::vector<Run>& runs = result.points[i].runs;
+    for (std::size_t j = 0; j < runs.size(); ++j) {
+      const Reader at = file.at("points").item(i).at("runs").item(j);
+      if (!runs[j].ran()) at.at("samples_s").fail("found a prediction; allowed: measured runs");
+      if (!runs[j].wrong && runs[j].verified) continue;
+      throw base::Error(ExitCode::wrong_data, fmt::format("{}: {}: found wrong data; allowed: true",
+                                                          result.file, at.at("verified").path()));
+    }
   }
 }
 
@@ -204,16 +93,14 @@ std::vector<Result> measured(const describe::Document& document, Extent extent) 
 
 /// Requires runs of one device without a sweep, or the reason why there are none.
 void require_device(const Reader& file, const Result& result) {
-  bool predicted = false;
-  for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    predicted = predicted || !result.runs[i].ran();
-    if (result.runs[i].point.empty()) continue;
-    file.at("runs").item(i).at("point").fail("found a sweep; allowed: a deck without a sweep");
+  if (result.sweeps()) {
+    file.at("points").fail("found a sweep; allowed: a deck without a sweep");
   }
-  const bool ended_early = !result.error.empty() || result.interrupted;
-  if ((result.ran() && !predicted) || ended_early) return;
-  file.at("runs").fail(
-      fmt::format("found {}; allowed: measured runs", predicted ? "a prediction" : "no run"));
+  if (result.predicts()) {
+    file.at("predicted_for").fail("found a prediction; allowed: measured runs");
+  }
+  if (result.ran() || result.error || result.interrupted()) return;
+  file.at("points").fail("found no run; allowed: measured runs");
 }
 
 std::vector<Device> devices_in(const describe::Document& document) {

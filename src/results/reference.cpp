@@ -109,8 +109,11 @@ void add(std::map<Subject, Collected>& by_subject, const Result& result) {
 /// Whether a result passed, or is inconclusive only because its criteria have no reference yet.
 bool is_healthy(const Result& result) {
   if (result.code != base::ExitCode::inconclusive) return result.code == base::ExitCode::pass;
-  return std::ranges::none_of(
-      result.checks, [](const Check& check) { return decides(check) && !std::isnan(check.limit); });
+  return std::ranges::none_of(result.points, [](const Point& point) {
+    return std::ranges::any_of(point.checks, [](const Check& check) {
+      return decides(check) && !std::isnan(check.limit);
+    });
+  });
 }
 
 /// The entry of a subject, with a tolerance for the spread of its sources.

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 
 #include "base/text.hpp"
@@ -16,9 +15,7 @@
 namespace overlap::results {
 
 using describe::above_zero;
-using describe::added;
 using describe::from_zero;
-using describe::map_of;
 using describe::Visitor;
 
 namespace {
@@ -67,27 +64,29 @@ void describe(Visitor& v, Balance& balance) {
 }
 
 void describe(Visitor& v, ThrottledTime& time) {
+  v("slowed_s", time.slowed_s, "Seconds, for any reason that slows work.", from_zero);
   for (std::size_t i = 0; i < base::throttles.size(); ++i) {
     const base::ThrottleRow& row = base::throttles[i];
     v(row.name, time.by_reason_s[i], fmt::format("Seconds: {}.", row.help), from_zero);
   }
 }
 
+namespace {
+
+/// The metrics of the device that need this.
+void describe_metrics(Visitor& v, const DeviceSamples& device, deck::Needs needs) {
+  for (const deck::MetricRow& row : deck::device_metrics) {
+    if (row.needs == needs) derived(v, row.key(), results::value(row.value, device), row.help);
+  }
+}
+
+}  // namespace
+
 void describe(Visitor& v, HealthRecord& health) {
   v("before", health.before, "Right before the runs.");
   v("after", health.after, "Right after them.");
   v("throttled", health.throttled, "Scored time by reason for low clocks; null: unknown.");
-  DeviceSamples device;
-  device.health = health;
-  for (const deck::MetricRow& row : deck::device_metrics) {
-    if (row.needs != deck::Needs::health) continue;
-    const auto value = results::value(row.value, device);
-    auto median = value ? std::optional(value->median) : std::nullopt;
-    v(row.key(), median, row.help);
-    if (row.value == deck::Metric::throttled && v.reader() != nullptr && health.throttled) {
-      health.throttled->slowed_s = median.value_or(0);
-    }
-  }
+  describe_metrics(v, {.health = health}, deck::Needs::health);
 }
 
 void describe(Visitor& v, HealthPoint& point) {
@@ -97,48 +96,25 @@ void describe(Visitor& v, HealthPoint& point) {
   v("power_w", point.power_w, "Power, W.", from_zero);
 }
 
-namespace {
-
-void describe_link(Visitor& v, DeviceSamples& device) {
-  v("bytes", device.link_bytes, "Size of each copy.", above_zero);
-  for (const deck::MetricRow& row : deck::device_metrics) {
-    if (row.needs != deck::Needs::link) continue;
-    derived(v, row.key(), results::value(row.value, device), row.help, added);
-  }
-  v("h2d_s", device.h2d_s, "Copies to the device, seconds each.", Times());
-  v("d2h_s", device.d2h_s, "Copies back, seconds each.", Times());
-  v("duplex_s", device.duplex_s, "Both at once: harmonic mean of the directions.", Times());
-  v("duplex_h2d_s", device.duplex_h2d_s, "Copies to the device while others go back.", added);
-  v("duplex_d2h_s", device.duplex_d2h_s, "Copies back while others go to the device.", added);
+void describe(Visitor& v, LinkSamples& link) {
+  v("bytes", link.bytes, "Size of each copy.", above_zero);
+  describe_metrics(v, {.link = link}, deck::Needs::link);
+  v("h2d_s", link.h2d_s, "Copies to the device, seconds each.", Times());
+  v("d2h_s", link.d2h_s, "Copies back, seconds each.", Times());
+  v("duplex_s", link.duplex_s, "Both at once: harmonic mean of the directions.", Times());
+  v("duplex_h2d_s", link.duplex_h2d_s, "Copies to the device while others go back.", Times());
+  v("duplex_d2h_s", link.duplex_d2h_s, "Copies back while others go to the device.", Times());
 }
-
-void describe_device(Visitor& v, DeviceSamples& device) {
-  auto link = device.link_bytes > 0 ? std::optional(device) : std::nullopt;
-  v("rates", link, "Copies of the deck's largest size and at least 64 MiB; null: not measured.",
-    describe::nullable(map_of<DeviceSamples>(describe_link)));
-  if (v.reader() != nullptr) device = link.value_or(DeviceSamples());
-  v("health", device.health, "Before, during and after the runs; null: unknown.");
-  v("health_series", device.health_series, "The device during a soak.", added);
-  v("numa_node", device.array_node, "Of the host arrays' first page; null: unknown.", added);
-}
-
-}  // namespace
 
 void describe(Visitor& v, Window& window) {
   v("skew_s", window.skew_s, "Between the first and the last start of a repetition, seconds.");
   v("shared_s", window.shared_s, "From the last start until the last rank's sample, seconds.");
 }
 
-void describe(Visitor& v, Together& together) {
-  describe_device(v, together.device);
-  v("window", together.window, "How the node's ranks shared the repetitions.");
-}
-
 void describe(Visitor& v, Finding& finding) {
   v("order", finding.order, "Issue order.");
   v("disturb", finding.disturbance, "Its disturbance; null: none.");
   v("host_work", finding.host_work, "Whether it has host work.");
-  describe_place(v, finding.point, finding.phase);
   v("cause", finding.cause, "Name of the diagnosis.");
   v("text", finding.text, "The cause, the number that shows it, and what to change.");
   v("evidence", finding.evidence, "Numbers behind it, by name; times in seconds.");
@@ -154,11 +130,10 @@ void describe(Visitor& v, Check& check) {
   v("metric", check.metric, "Metric.");
   v("order", check.order, "Issue order; null: a metric of the device.");
   v("device", check.device, "Device of a prediction; null: the device at hand.", TextOrNull());
-  describe_place(v, check.point, check.phase);
   v("value", check.value.median, "Median of the metric; null: not measured.", NumberOrNull());
-  v("lo", check.value.lo, "Lower end of its 95 % interval.", NumberOrNull(), added);
-  v("hi", check.value.hi, "Upper end of its 95 % interval.", NumberOrNull(), added);
-  v("n", check.value.n, "Its number of samples.", from_zero, added);
+  v("lo", check.value.lo, "Lower end of its 95 % interval.", NumberOrNull());
+  v("hi", check.value.hi, "Upper end of its 95 % interval.", NumberOrNull());
+  v("n", check.value.n, "Its number of samples.", from_zero);
   v("bound", check.at_least, "min or max.", describe::Flag{.yes = "min", .no = "max"});
   v("limit", check.limit, "Limit; null: the reference has none.", NumberOrNull{{.least = 0}});
   v("reference", check.source, "Where the limit comes from; null: the deck.");
@@ -178,57 +153,40 @@ void describe(Visitor& v, Layout& layout) {
   v("once_bytes", layout.once_bytes, "Bytes of all panels.");
 }
 
+void describe(Visitor& v, Outcome& outcome) {
+  v("exit_code", outcome.exit_code, "Exit code of this point.", CodeNumber());
+  v("reasons", outcome.reasons, "Reasons for it, one line each.");
+  v("error", outcome.error, "What ended it early; null: nothing.");
+  v("interrupted", outcome.interrupted, "Whether it ended before all repetitions were done.");
+}
+
 void describe(Visitor& v, Point& point) {
-  v("point", point.values, "Swept keys and their values.", Values());
+  v("values", point.values, "Swept keys and their values.", Values());
   v("text", point.text, "The same as the deck spells them.");
-  v("phase", point.phase, phase_help);
-  v("exit_code", point.exit_code, "Exit code of this point; null: not finished.",
-    describe::nullable(CodeNumber()));
-  v("reasons", point.reasons, "Reasons for it, one line each.");
-  v("ended_by", point.ended_by, "What ended it early; null: nothing.", TextOrNull());
-  describe_device(v, point.device);
-}
-
-namespace {
-
-void describe_choices(Visitor& v, Part& part) {
-  v("choices", part.notes, "What the program chose where the deck leaves it open.",
+  v("phase", point.phase, "alone, or together with the other devices of its node.");
+  v("choices", point.notes, "What the program chose where the deck leaves it open.",
     describe::Named<describe::Text, Notes>{});
-  v("balance", part.balance, "Of a balanced intensity; null: the deck has repeats.");
-  v("layout", part.layout, "How the data are cut; null: a custom list, or a sweep.", added);
-}
-
-void describe_runs(Visitor& v, Part& part) {
-  const auto verification = [](Visitor& inner, Part& p) {
-    inner("runs", p.verified_runs, "Runs that were verified.", from_zero);
-    inner("reference_s", p.verification_s, "References and comparisons together, seconds.",
-          from_zero);
-  };
-  v("verification", part, "What comparing with the reference took, outside the samples.",
-    map_of<Part>(verification));
-  v("runs", part.runs, "One run per issue order, point of a sweep and, of predictions, device.");
-  v("findings", part.findings, "Why orders hide less than they could.");
-  v("checks", part.checks, "Each limit of the deck's criteria, applied to each order.");
-  v("interrupted", part.interrupted, "Whether it ended before all repetitions were done.");
-  v("error", part.error, "What ended it early, or what could not be written; null: nothing.",
-    TextOrNull());
-}
-
-}  // namespace
-
-void describe(Visitor& v, Part& part) {
-  v("point", part.point, "The point.");
-  v("fingerprint", part.fingerprint, "Of its deck.");
-  describe_choices(v, part);
-  describe_device(v, part.device);
-  v("window", part.window, "How the node's ranks shared the repetitions.");
-  describe_runs(v, part);
+  v("balance", point.balance, "Of a balanced intensity; null: the deck has repeats.");
+  v("layout", point.layout, "How the data are cut; null: a custom list, or not planned.");
+  v("rates", point.device.link,
+    "Copies of the deck's largest size and at least 64 MiB; null: not measured.");
+  v("health", point.device.health, "Before, during and after the runs; null: unknown.");
+  v("health_series", point.device.health_series, "The device during a soak.");
+  v("numa_node", point.device.array_node, "Of the host arrays' first page; null: unknown.");
+  v("window", point.window, "How the node's ranks shared the repetitions; null: alone.");
+  v("verified_runs", point.verified_runs, "Runs that were compared with the reference.", from_zero);
+  v("verification_s", point.verification_s,
+    "References and comparisons together, outside the samples, seconds.", from_zero);
+  v("runs", point.runs, "One per issue order and, of predictions, device.");
+  v("findings", point.findings, "Why orders hide less than they could.");
+  v("checks", point.checks, "Each limit of the deck's criteria, applied to each order.");
+  v("outcome", point.outcome, "How it ended; null: it did not run yet.");
 }
 
 void describe(Visitor& v, DeckFile& deck) {
   v("path", deck.path, "File name as given.");
   v("mark", deck.mark, "Tells it from others of its name in one call; null: it is alone.",
-    TextOrNull(), added);
+    TextOrNull());
   v("sha256", deck.sha256, "SHA-256 of the file, before --set.", Hash());
   v("identity", deck.identity,
     "SHA-256 of all keys that change what runs, --set included; of a sweep those of its first "
@@ -247,16 +205,14 @@ void describe(Visitor& v, Result& result) {
   v("device", result.machine.device, "The GPU; null on host back ends.");
   v("title", result.title, "The deck's title.");
   v("deck", result.deck, "The deck.");
-  v("predicted_for", result.predicted_for, "Devices of a prediction.", added);
-  v("described", result.described, "Devices of predictions that were described, not measured.",
-    added);
+  v("inputs", result.inputs, "References and device files: path, SHA-256 of what they say.");
+  v("predicted_for", result.predicted_for, "Devices of a prediction.");
+  v("described", result.described, "Devices of predictions that were described, not measured.");
   v("without_latencies", result.without_latencies,
-    "Those whose files have no latencies, so that more chunks never cost time.", added);
-  describe_choices(v, result);
-  describe_device(v, result.device);
-  v("together", result.together, "Of phase together; null: there is none.");
-  v("points", result.points, "The points of a sweep, or the phases.", added);
-  describe_runs(v, result);
+    "Those whose files have no latencies, so that more chunks never cost time.");
+  v("points", result.points, "One per combination of a sweep's values, or per phase; else one.",
+    describe::list_of(describe::codec_of<Point>(), "a list of points, at least one", 1));
+  v("error", result.error, "What ended it early, or what could not be written; null: nothing.");
   v("verdict", result.verdict, "The worst of all checks.");
   v("exit_code", result.code, "Exit code of this result.", CodeNumber());
 }
@@ -286,7 +242,21 @@ bool Axis::numeric() const {
   return std::ranges::all_of(values, [](const Value& v) { return v.number.has_value(); });
 }
 
-bool Part::ran() const { return std::ranges::any_of(runs, &Run::ran); }
+bool Point::ran() const { return std::ranges::any_of(runs, &Run::ran); }
+
+std::string Point::ended_by() const {
+  if (!outcome) return "";
+  if (outcome->error) return *outcome->error;
+  if (!outcome->interrupted) return "";
+  return ran() || is_swept() ? "interrupted" : "interrupted before a repetition was complete";
+}
+
+bool Result::ran() const { return std::ranges::any_of(points, &Point::ran); }
+
+bool Result::interrupted() const {
+  return std::ranges::any_of(
+      points, [](const Point& point) { return point.outcome && point.outcome->interrupted; });
+}
 
 std::vector<Axis> Result::axes() const {
   std::vector<Axis> axes;
@@ -304,63 +274,15 @@ std::vector<Axis> Result::axes() const {
   return axes;
 }
 
-std::vector<PointRuns> Result::by_point() const {
-  static const DeviceSamples no_samples;
-  std::vector<PointRuns> point_runs;
-  std::map<std::pair<std::string, deck::Phase>, std::size_t> place_by_point;
-  for (const Point& listed : points) {
-    place_by_point.emplace(std::pair(listed.values.dump(), listed.phase), point_runs.size());
-    const bool alone = listed.phase == deck::Phase::alone;
-    const DeviceSamples& samples = listed.is_swept() ? listed.device
-                                   : alone           ? device
-                                   : together        ? together->device
-                                                     : no_samples;
-    point_runs.push_back({*this, listed, {}, samples});
-  }
-  for (const Run& run : runs) {
-    const auto found = place_by_point.find({run.point.dump(), run.phase});
-    if (found != place_by_point.end()) point_runs[found->second].runs.push_back(&run);
-  }
-  return point_runs;
-}
-
-bool PointRuns::ran() const {
-  return std::ranges::any_of(runs, [](const Run* run) { return run->ran(); });
-}
-
-void append(Result& result, std::size_t number, Part part) {
-  const bool together = part.point.phase == deck::Phase::together;
-  for (auto& [name, value] : part.notes) {
-    const auto note = std::ranges::find(result.notes, name, &Notes::value_type::first);
-    if (note == result.notes.end()) {
-      result.notes.emplace_back(name, value);
-    } else if (note->second != value) {
-      note->second = "differs from point to point";
-    }
-  }
-  if (together) {
-    result.together = Together{part.device, part.window};
-    if (!result.balance) result.balance = part.balance;
-  } else if (!result.sweeps()) {
-    result.balance = part.balance;
-    result.device = part.device;
-  }
-  if (result.sweeps()) part.point.device = part.device;
-  if (!result.sweeps() && !result.layout) result.layout = part.layout;
-  result.verified_runs += part.verified_runs;
-  result.verification_s += part.verification_s;
-  std::ranges::move(part.runs, std::back_inserter(result.runs));
-  std::ranges::move(part.findings, std::back_inserter(result.findings));
-  std::ranges::move(part.checks, std::back_inserter(result.checks));
-  if (result.error.empty()) result.error = part.error;
-  result.interrupted = result.interrupted || part.interrupted;
-  result.code = base::worst(result.code, part.exit_code());
+void put(Result& result, std::size_t number, Point point) {
+  if (!result.error) result.error = point.outcome->error;
+  result.code = base::worst(result.code, point.outcome->exit_code);
   result.verdict = verdict_of(result.code);
-  result.points[number] = std::move(part.point);
+  result.points[number] = std::move(point);
 }
 
 void fail(Result& result, base::ExitCode code, const std::string& text) {
-  if (result.error.empty()) result.error = text;
+  if (!result.error) result.error = text;
   result.code = base::worst(result.code, code);
   result.verdict = verdict_of(result.code);
 }

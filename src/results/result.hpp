@@ -17,7 +17,8 @@
 
 /// What a run found, as plain data: what result files hold, and all that reports and commands take.
 /// Times are seconds. Every struct is described once: Run and what it consists of in describe.cpp,
-/// all others in result.cpp. Reader, writer and schema follow.
+/// all others in result.cpp. Reader, writer and schema follow; but for Result::file, a file holds
+/// all of it.
 namespace overlap::results {
 
 using describe::Json;
@@ -123,10 +124,8 @@ struct Product {
 struct Run {
   deck::Order order = deck::Order::sequential;
   std::optional<deck::Disturbance> disturbance = {};  ///< empty: undisturbed
-  bool host_work = false;                             ///< the host computes while the device works
+  std::optional<HostWorkSamples> host_work = {};      ///< of the host while the device works
   std::string device = {};                            ///< of a prediction; empty: the present one
-  Json point = Json::object();                        ///< swept keys and their values
-  deck::Phase phase = deck::Phase::alone;
 
   std::int64_t tasks = 0, chunks = 0, lanes = 1, slots = 1;
   std::int64_t h2d_bytes = 0, d2h_bytes = 0;
@@ -137,20 +136,17 @@ struct Run {
   std::optional<Stop> stopped;   ///< empty: not run, or interrupted
   /// Wall-clock time of each repetition, thinned in a soak; empty: not run.
   std::vector<double> samples_s;
-  std::vector<double> alone_s;         ///< in phase together: samples of phase alone; not in files
   std::optional<base::Summary> issue;  ///< until all was issued, waits for blocking tasks included
   std::int64_t polls = 0;              ///< total number of queries of lanes by the waiting host
-  HostWorkSamples host_work_samples;   ///< with host work
   std::optional<GraphCosts> graph;
   std::optional<Product> product;
-  /// By metric of runs; empty: it does not apply. See evaluate().
+  /// By metric of runs; empty: it does not apply, or was not measured. See evaluate().
   std::array<std::optional<base::Summary>, deck::run_metrics.size()> metrics;
   std::optional<model::Rates> rates;
   std::optional<model::Bounds> bounds;
   /// bound_s at each sample, where a criterion judges a bound; empty: once for all.
   std::vector<double> bound_samples_s;
   std::optional<double> predicted_s;
-  double max_error = 0;
   bool verified = false;
   std::optional<WrongData> wrong;  ///< empty: correct data
   std::optional<Trace> trace;
@@ -183,12 +179,17 @@ struct HealthPoint {
   std::optional<double> sm_clock_mhz, temperature_c, power_w;
 };
 
+/// Copies over the link between the runs.
+struct LinkSamples {
+  std::int64_t bytes = 0;  ///< per copy and direction
+  /// Seconds per repetition and copy: to the device, back, both at the same time (harmonic mean of
+  /// the directions), and each direction of these.
+  std::vector<double> h2d_s, d2h_s, duplex_s, duplex_h2d_s, duplex_d2h_s;
+};
+
 /// Measurements of the device and its link.
 struct DeviceSamples {
-  std::int64_t link_bytes = 0;  ///< per copy and direction; 0: the link was not measured
-  /// Seconds per repetition and copy: to the device, back, both at the same time (harmonic mean of
-  /// the directions), and each direction of these; older files lack the last two.
-  std::vector<double> h2d_s, d2h_s, duplex_s, duplex_h2d_s, duplex_d2h_s;
+  std::optional<LinkSamples> link;         ///< empty: not measured
   std::optional<HealthRecord> health;      ///< empty: not supported by the back end
   std::vector<HealthPoint> health_series;  ///< during a soak; empty: not read
   std::optional<int> array_node;           ///< NUMA node of the first page of the host arrays
@@ -205,8 +206,6 @@ struct Finding {
   deck::Order order = deck::Order::sequential;
   std::optional<deck::Disturbance> disturbance;
   bool host_work = false;
-  Json point = Json::object();
-  deck::Phase phase = deck::Phase::alone;
   std::string cause;  ///< name of the diagnosis
   std::string text;   ///< one line: cause, evidence, remedy
   std::map<std::string, double> evidence;
@@ -222,10 +221,8 @@ struct LimitSource {
 /// One limit of a criterion, applied to one order or to the device.
 struct Check {
   deck::Metric metric = deck::Metric::time;
-  std::optional<deck::Order> order;  ///< empty: a metric of the device
-  std::string device = {};           ///< of a prediction; empty: the device at hand
-  Json point = Json::object();
-  deck::Phase phase = deck::Phase::alone;
+  std::optional<deck::Order> order;        ///< empty: a metric of the device
+  std::string device = {};                 ///< of a prediction; empty: the device at hand
   base::Summary value;                     ///< NaN: unknown
   bool at_least = false;                   ///< true: `limit` is a minimum; false: a maximum
   double limit = 0;                        ///< NaN: not in the reference
@@ -244,23 +241,45 @@ struct Layout {
   std::int64_t a_panels = 0, b_panels = 0, loaded_bytes = 0, once_bytes = 0;
 };
 
-/// A point of a deck: of a sweep, or a phase.
+/// Notes for the report, on choices of the program and warnings: name, text; `choices` in files.
+using Notes = std::vector<std::pair<std::string, std::string>>;
+
+/// The end of a point.
+struct Outcome {
+  base::ExitCode exit_code = base::ExitCode::pass;
+  std::vector<std::string> reasons;  ///< for the verdict, one line each
+  std::optional<std::string> error;  ///< that ended it; empty: none
+  bool interrupted = false;          ///< before all repetitions were done
+};
+
+/// A point of a deck: of a sweep, or a phase. A deck without both is one point.
 struct Point {
   /// "chunks.count 4, memory.host pinned"; "together"; empty: no sweep, alone.
   std::string name() const;
   /// A swept value, as the deck spells it.
   std::string spelled(const std::string& key) const;
-
-  Json values = Json::object();             ///< swept keys and their values
-  std::map<std::string, std::string> text;  ///< the same as spelled in the deck
-  deck::Phase phase = deck::Phase::alone;
-  std::optional<base::ExitCode> exit_code;  ///< empty: not finished
-  std::vector<std::string> reasons;         ///< for the verdict, one line each
-  std::string ended_by;                     ///< error that ended it early, or "interrupted"
-  DeviceSamples device;                     ///< of a point of a sweep
-
   bool is_swept() const { return !values.empty(); }
-  bool is(const Json& other, deck::Phase at) const { return phase == at && values == other; }
+  /// Whether any of its runs was measured.
+  bool ran() const;
+  /// The error that ended it early, or "interrupted"; empty: nothing did.
+  std::string ended_by() const;
+  /// Whether it came to its end.
+  bool is_finished() const { return outcome && ended_by().empty(); }
+
+  Json values = Json::object();                  ///< swept keys and their values
+  std::map<std::string, std::string> text = {};  ///< the same as spelled in the deck
+  deck::Phase phase = deck::Phase::alone;
+  Notes notes = {};
+  std::optional<Balance> balance = {};
+  std::optional<Layout> layout = {};  ///< empty: a custom list
+  DeviceSamples device = {};
+  std::optional<Window> window = {};  ///< of phase together
+  int verified_runs = 0;
+  double verification_s = 0;  ///< total time of reference results and comparisons
+  std::vector<Run> runs = {};
+  std::vector<Finding> findings = {};
+  std::vector<Check> checks = {};
+  std::optional<Outcome> outcome = {};  ///< empty: it did not run yet
 };
 
 /// A swept key with its values in the order of the deck.
@@ -275,30 +294,6 @@ struct Axis {
   bool numeric() const;  ///< whether all values are numbers
 };
 
-/// Notes for the report, on choices of the program and warnings: name, text; `choices` in files.
-using Notes = std::vector<std::pair<std::string, std::string>>;
-
-/// What one point adds to a result.
-struct Part {
-  Point point;
-  std::string fingerprint;  ///< of the deck of a saved point
-  Notes notes;
-  std::optional<Balance> balance;
-  std::optional<Layout> layout;  ///< empty: a custom list
-  int verified_runs = 0;
-  double verification_s = 0;  ///< total time of reference results and comparisons
-  DeviceSamples device;
-  Window window;
-  std::vector<Run> runs;
-  std::vector<Finding> findings;
-  std::vector<Check> checks;
-  bool interrupted = false;
-  std::string error;  ///< that ended it; empty: none
-
-  bool ran() const;
-  base::ExitCode exit_code() const { return point.exit_code.value_or(base::ExitCode::pass); }
-};
-
 /// The deck of a result.
 struct DeckFile {
   std::string path;  ///< as given
@@ -309,58 +304,42 @@ struct DeckFile {
   std::string name() const { return describe::name_of(path) + mark; }
 };
 
-/// Of phase together.
-struct Together {
-  DeviceSamples device;
-  Window window;
-};
-
-struct PointRuns;
-
 /// What the runs of a deck found: a result file.
-struct Result : Part {
+struct Result {
   std::string file;  ///< that it was read from; not in files
   base::Machine machine;
   std::string started;  ///< UTC, "2026-01-31T12:00:00Z"
   std::string title;
   DeckFile deck;
+  /// References and device files: path, SHA-256.
+  std::map<std::string, std::string> inputs;
   std::vector<std::string> predicted_for;  ///< devices; empty: it ran here
   /// Devices of predictions whose figures are from data sheets and publications.
   std::vector<std::string> described = {};
   /// Those whose files have no latencies, so that more chunks never cost time.
   std::vector<std::string> without_latencies = {};
-  std::vector<Point> points;  ///< all, in the order of the deck
-  std::optional<Together> together;
+  std::vector<Point> points;         ///< all, in the order of the deck, at least one
+  std::optional<std::string> error;  ///< that ended it early, or what could not be written
   Verdict verdict = Verdict::pass;
   base::ExitCode code = base::ExitCode::pass;
 
-  bool sweeps() const { return !points.empty() && points.front().is_swept(); }
+  bool sweeps() const { return points.front().is_swept(); }
   std::vector<Axis> axes() const;
-  std::vector<PointRuns> by_point() const;
   bool predicts() const { return !predicted_for.empty(); }
-};
-
-/// A point of a result with its runs, and the measurements of the device there.
-struct PointRuns {
-  const Result& result;
-  const Point& point;
-  std::vector<const Run*> runs;
-  const DeviceSamples& device;
-
   bool ran() const;
+  bool interrupted() const;
 };
 
 void describe(describe::Visitor& v, Task& task);
 void describe(describe::Visitor& v, Trace& trace);
 void describe(describe::Visitor& v, Stop& stop);
 void describe(describe::Visitor& v, Run& run);
-void describe(describe::Visitor& v, Part& part);
 void describe(describe::Visitor& v, Result& result);
 
-inline constexpr const char* result_schema = "overlap-result/2";
+inline constexpr const char* result_schema = "overlap-result/3";
 
-/// Adds what a finished point found; it takes the place of the entry in `points`.
-void append(Result& result, std::size_t number, Part part);
+/// Puts a point that has an outcome in its place.
+void put(Result& result, std::size_t number, Point point);
 
 /// What cannot be done for a result as a whole, such as a file that could not be written.
 void fail(Result& result, base::ExitCode code, const std::string& text);
@@ -375,7 +354,7 @@ std::string to_json(const std::vector<Result>& results, int indent = 2);
 using Rule = std::function<void(const describe::Reader&, const Result&)>;
 
 /// The results of a file, from which lists of tasks may be missing. Throws
-/// base::Error{runtime_error} with place or path and reason, also if the file contradicts itself.
+/// base::Error{runtime_error} with place or path and reason.
 std::vector<Result> read_results(const describe::Document& document, const Rule& rule = {});
 
 }  // namespace overlap::results

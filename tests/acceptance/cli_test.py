@@ -23,6 +23,7 @@ from program import (
     SMALL,
     SOURCE,
     TestCase,
+    all_of,
     records,
     run,
     start,
@@ -589,9 +590,10 @@ class Interrupts(TestCase):
         self.assert_valid(result)
         if others:
             result, *rest = result["results"]
-            self.assertEqual([(deck["interrupted"], deck["exit_code"], deck["runs"]) for deck in rest], [(True, 130, [])] * others)
-        self.assertEqual((result["interrupted"], result["verdict"], result["exit_code"]), (True, "INTERRUPTED", 130))
-        samples = {len(run["samples_s"]) for run in result["runs"]}
+            self.assertEqual([(deck["verdict"], deck["exit_code"], all_of(deck, "runs")) for deck in rest],
+                             [("INTERRUPTED", 130, [])] * others)
+        self.assertEqual((result["verdict"], result["exit_code"]), ("INTERRUPTED", 130))
+        samples = {len(run["samples_s"]) for run in all_of(result, "runs")}
         self.assertEqual(len(samples), 1)
         self.assertGreater(samples.pop(), 0)
 
@@ -605,7 +607,7 @@ class Interrupts(TestCase):
         done = self.interrupted("--set=measure.warmup=1000000")
         self.assert_error(done, 130, "interrupted before a repetition was complete")
         result = json.loads((self.folder / "out.json").read_text())
-        self.assertEqual((result["interrupted"], result["exit_code"], result["runs"]), (True, 130, []))
+        self.assertEqual((result["verdict"], result["exit_code"], all_of(result, "runs")), ("INTERRUPTED", 130, []))
 
     def test_twice_at_once(self):
         """As from timeout, which signals the process and its group. Two of one kind may arrive as one."""

@@ -9,7 +9,7 @@ import unittest
 
 import yaml
 
-from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, keys_in, overrides, records, run
+from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, all_of, keys_in, overrides, records, run
 
 # Of the decks with copies by duration, those with every kind of task.
 LIKE_OTHERS = {f"concurrency_{lanes}way" for lanes in (1, 2, 3)} | {"three_streams"}
@@ -108,7 +108,7 @@ class Claims(TestCase):
         self.assertRegex(done.stdout, r"(?m)^  speedup of breadth_first on k20c: 2\.000, limit <= 1\.550$")
         result = json.loads(target.read_text())
         self.assert_valid(result)
-        self.assertEqual([(check["device"], check["verdict"]) for check in result["checks"]], [("k20c", "FAIL")])
+        self.assertEqual([(check["device"], check["verdict"]) for check in all_of(result, "checks")], [("k20c", "FAIL")])
 
 
     def test_results_of_hosts_skip_the_claims(self):
@@ -120,7 +120,7 @@ class Claims(TestCase):
             result = json.loads(target.read_text())
             if result["device"] is not None:
                 self.skipTest("about host back ends, and this build runs on a GPU")
-            skipped = [check for check in result["checks"] if check["verdict"] == "SKIPPED"]
+            skipped = [check for check in all_of(result, "checks") if check["verdict"] == "SKIPPED"]
             self.assertEqual({check["metric"] for check in skipped}, {"speedup"})
             self.assertEqual(skipped[0]["reason"], "judged only for --predict c2070")
         self.assert_clean(run("merge", targets[0]))
@@ -148,7 +148,7 @@ class Portable(TestCase):
                     self.assert_clean(done)
                     result = json.loads(target.read_text())
                     self.assert_valid(result)
-                    for measured in result["runs"]:
+                    for measured in all_of(result, "runs"):
                         self.assertEqual((measured["mechanism"], measured["verified"]), ("portable", True))
                     passed += 1
         self.assertGreater(passed, 10)
@@ -173,7 +173,7 @@ class Acceptance(TestCase):
                 self.assert_error(done, 77, r"this build \(\w+\) has no GPU back end")
                 result = json.loads(target.read_text())
                 self.assert_valid(result)
-                self.assertEqual((result["verdict"], result["exit_code"], result["runs"]), ("SKIPPED", 77, []))
+                self.assertEqual((result["verdict"], result["exit_code"], all_of(result, "runs")), ("SKIPPED", 77, []))
                 self.assertIn("has no GPU back end", result["error"])
 
 
@@ -193,13 +193,13 @@ class Products(TestCase):
                 self.assert_clean(done)
                 result = json.loads(target.read_text())
                 self.assert_valid(result)
-                three, four = result["runs"]
+                three, four = all_of(result, "runs")
                 tiles = three["chunks"]
-                moved = [three["product"][f"{way}_bytes"] for way in ("h2d", "d2h")]
+                moved = [three[f"{way}_bytes"] for way in ("h2d", "d2h")]
                 self.assertEqual(three["product"]["host_tiles"], 0)
                 self.assertEqual(four["product"]["host_tiles"], share * tiles)
-                self.assertEqual(four["product"]["d2h_bytes"], (1 - share) * moved[1])
-                self.assertGreaterEqual(moved[0], four["product"]["h2d_bytes"])
+                self.assertEqual(four["d2h_bytes"], (1 - share) * moved[1])
+                self.assertGreaterEqual(moved[0], four["h2d_bytes"])
                 host = [entry for entry in four["timeline"] if entry["stage"] == "host"]
                 self.assertEqual(len(host), share * tiles)
 
@@ -211,7 +211,7 @@ class Products(TestCase):
         result = json.loads(target.read_text())
         libraries = subprocess.run(["ldd", MINIAPP], capture_output=True, text=True, check=True).stdout
         limited = result["build"]["backend"] == "Serial" and ("openblas" in libraries or "mkl" in libraries)
-        library, *limit = result["choices"]["BLAS"].split(", one thread")
+        library, *limit = result["points"][0]["choices"]["BLAS"].split(", one thread")
         self.assertEqual(library, "cuBLAS" if result["build"]["backend"] == "Cuda" else "the host's")
         self.assertEqual(limit, [" per lane"] if limited else [])
 
@@ -270,7 +270,7 @@ class Decks(TestCase):
 
     def check_runs(self, result):
         deck = result["deck"]["resolved"]
-        runs = {run["order"]: run for run in result["runs"]}
+        runs = {run["order"]: run for run in all_of(result, "runs")}
         self.assertEqual(list(runs), deck["issue"]["orders"])
         self.assertEqual((result["verdict"], result["exit_code"]), ("PASS", 0))
         iterations = deck["workload"].get("iterations", 1)
@@ -294,13 +294,13 @@ class Decks(TestCase):
                     self.assertEqual(measured["chunks"], self.chunks(deck) * iterations)
                 if deck["memory"]["device_limit"] != "none":
                     self.assertLess(measured["slots"], measured["chunks"], "not out of core")
-        self.assertEqual(runs["sequential"]["speedup"], 1)
+        self.assertEqual(runs["sequential"]["speedup"]["median"], 1)
         on_gpu = result["device"] is not None
-        for check in result["checks"]:
+        for check in all_of(result, "checks"):
             where = self.places(deck, check)
             holds = not where or (on_gpu and "gpu" in where)
             self.assertEqual(check["verdict"], "PASS" if holds else "SKIPPED", check["text"])
-        self.assertEqual({check["order"] for check in result["checks"] if check["verdict"] == "PASS"}, set(runs))
+        self.assertEqual({check["order"] for check in all_of(result, "checks") if check["verdict"] == "PASS"}, set(runs))
 
     def places(self, deck, check):
         """`where` of the criterion of a check."""
@@ -351,23 +351,15 @@ class Decks(TestCase):
         found = records(stdout)
 
         expected = []
-        for measured in result["runs"]:
+        for measured in all_of(result, "runs"):
             first = len(expected)
             order, n = measured["order"], len(measured["samples_s"])
             expected.append((order, "predicted_time", measured["predicted_s"], "s", 0))
             expected.append((order, "time", measured["time_s"]["median"], "s", n))
-            if measured["throughput"] is not None:
-                expected.append((order, "throughput", measured["throughput"], "GB/s", n))
-            if measured["speedup"] is not None:
-                expected.append((order, "speedup", measured["speedup"], "1", n))
-            if measured["max_error"] is not None:
-                expected.append((order, "max_error", measured["max_error"], "1", 1))
-            for metric in ("overlap_efficiency", "bound_fraction", "schedule_bound_fraction"):
-                if measured[metric] is not None:
-                    expected.append((order, metric, measured[metric], "1", n))
-            if measured["host_work"] is not None:
-                hidden = measured["host_work_hidden"]
-                expected.append((order, "host_work_hidden", hidden, "1", n))
+            for metric in ("throughput", "speedup", "max_error", "overlap_efficiency", "bound_fraction", "schedule_bound_fraction",
+                           "host_work_hidden"):
+                if (figure := measured[metric]) is not None:
+                    expected.append((order, metric, figure["median"], "GB/s" if metric == "throughput" else "1", figure["n"]))
             expected[first:] = [(*figure, measured) for figure in expected[first:]]
         self.assertEqual(len(found["OVERLAP_FOM"]), len(expected))
         for line, (order, metric, value, unit, n, measured) in zip(found["OVERLAP_FOM"], expected):
@@ -381,8 +373,8 @@ class Decks(TestCase):
                 self.assert_close(line["lo"], measured["time_s"]["lo"])
                 self.assert_close(line["hi"], measured["time_s"]["hi"])
 
-        self.assertEqual(len(found["OVERLAP_CHECK"]), len(result["checks"]))
-        for line, check in zip(found["OVERLAP_CHECK"], result["checks"]):
+        self.assertEqual(len(found["OVERLAP_CHECK"]), len(all_of(result, "checks")))
+        for line, check in zip(found["OVERLAP_CHECK"], all_of(result, "checks")):
             for key in ("metric", "order", "verdict"):
                 self.assertEqual(line[key], check[key])
             self.assert_close(line["value"], check["value"])

@@ -13,7 +13,7 @@ import unittest
 import junitparser
 from lxml import etree
 
-from program import MINIAPP, SMALL, SOURCE, TestCase, run
+from program import MINIAPP, SMALL, SOURCE, TestCase, all_of, run
 
 CHECK = SOURCE / "ci/integrations/reframe/overlap.py"
 SLOW = SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: throughput, order: by_engine, min: 1e6}")
@@ -150,7 +150,7 @@ class Junit(TestCase):
         result = json.loads(other.read_text())
         (suite,) = junitparser.JUnitXml.fromfile(str(self.target))
         self.assertEqual([case.classname for case in suite], 2 * [f"{result['host']['name']}.{result['build']['backend']}"])
-        (check,) = result["checks"]
+        (check,) = all_of(result, "checks")
         self.assertEqual([entry.text.split("\n")[0] for case in suite for entry in case.result], [check["text"]])
 
 

@@ -81,7 +81,7 @@ class Interrupts(TestCase):
                 with self.subTest(file=path.name):
                     CHECKS[path.suffix](path.read_text())
 
-    def each(self, arguments, after=lambda number: None, others=(), leaves_files=False):
+    def each(self, arguments, after=lambda number: None, leaves_files=False):
         """`leaves_files`: also if it is interrupted."""
         code, length = self.reference(*arguments)
         self.assertEqual(self.stop(signal.SIGINT, 0, arguments)[0], 130, "it goes on to its end")
@@ -99,7 +99,7 @@ class Interrupts(TestCase):
                     self.assertEqual(stderr.count("error:"), found == 130, stderr)
                     if found == code or (leaves_files and found == 130):
                         self.assertEqual(there, self.names)
-                    strangers = there - self.names - set(others)
+                    strangers = there - self.names
                     if number == signal.SIGKILL:
                         # Names by which no command takes them for results.
                         self.assertEqual([name for name in strangers if pathlib.Path(name).suffix in CHECKS], [])
@@ -121,24 +121,22 @@ class Interrupts(TestCase):
 
     def test_sweep(self):
         sweep = [self.deck(SWEEP, "sweep.yaml"), *self.outputs(json="a.json", csv="a.csv")]
-        journal = self.out / "a.json.points"
+        target = self.out / "a.json"
 
         def resume(_):
-            kept = journal.read_text().split("\n")[1:-1] if journal.exists() else []
-            if not journal.exists() and (self.out / "a.json").exists() and not json.loads((self.out / "a.json").read_text())["error"]:
-                return  # it had finished
+            before = json.loads(target.read_text()) if target.exists() else None
+            if before is None or not before["error"]:
+                return  # it had not begun, or had finished
             done = run(*sweep, "--resume")
             self.assertIn(done.returncode, (0, 6), done.stderr)
-            runs = json.loads((self.out / "a.json").read_text())["runs"]
-            self.assertEqual(len({(str(run["point"]), run["order"]) for run in runs}), POINTS * 3)
-            self.assertEqual(len(runs), POINTS * 3)
-            samples = [run["samples_s"] for run in runs]
-            for line in kept:
-                for before in json.loads(line)["runs"]:
-                    self.assertIn(before["samples_s"], samples)
-            self.assertFalse(journal.exists())
+            points = json.loads(target.read_text())["points"]
+            self.assertEqual([len(point["runs"]) for point in points], [3] * POINTS)
+            for i, point in enumerate(before["points"]):
+                outcome = point["outcome"]
+                if outcome and not outcome["error"] and not outcome["interrupted"]:
+                    self.assertEqual(points[i], point)
 
-        self.each(sweep, resume, {journal.name})
+        self.each(sweep, resume)
 
     def results(self, files):
         """A folder of that many result files, and one of them that is real."""

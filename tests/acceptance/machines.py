@@ -15,13 +15,30 @@ REPETITIONS = 12
 NOT_BUILT = "workload.kind: rowsum cannot run in this program: planted"
 
 
-def measured(run, times, bound_s):
-    """A prediction as if it had been measured: no two machines and orders have the same spread."""
+def summary(samples):
+    """Median, extremes and 95 % interval of twelve samples."""
+    in_turn = sorted(samples)
+    return {"median": (in_turn[5] + in_turn[6]) / 2, "min": in_turn[0], "max": in_turn[-1], "lo": in_turn[2], "hi": in_turn[9], "n": len(samples)}
+
+
+def samples_of(run, times):
+    """No two machines and orders have the same spread."""
     spread = 1 + len(run["order"]) % 5
-    samples = [times * (1 + 1e-3 * spread * ((i * 7 + spread) % 13) / 13) for i in range(REPETITIONS)]
-    timeline = [{**entry, "start_s": entry["start_s"] * times / run["predicted_s"],
-                 "stop_s": entry["stop_s"] * times / run["predicted_s"]} for entry in run["predicted_timeline"]]
-    return {**run, "device": None, "samples_s": samples, "repetitions": REPETITIONS, "verified": True, "max_error": 0,
+    return [times * (1 + 1e-3 * spread * ((i * 7 + spread) % 13) / 13) for i in range(REPETITIONS)]
+
+
+def measured(run, factor, baseline, bound_s):
+    """A prediction as if it had been measured; `baseline`: the samples of its sequential order."""
+    times = factor * run["predicted_s"]
+    samples = samples_of(run, times)
+    timeline = [{**entry, "start_s": entry["start_s"] * factor, "stop_s": entry["stop_s"] * factor}
+                for entry in run["predicted_timeline"]]
+    order = run["order"] != "sequential"
+    return {**run, "device": None, "samples_s": samples, "repetitions": REPETITIONS, "verified": True,
+            "time_s": summary(samples), "bound_fraction": summary([bound_s / time for time in samples]),
+            "speedup": baseline and summary([b / time for b, time in zip(baseline, samples)]),
+            "overlap_efficiency": summary([(b - time) / (b - bound_s) for b, time in zip(baseline, samples)]) if baseline and order else None,
+            "bounds": {"serial_s": bound_s, "one_engine_s": 0, "two_engines_s": 0, "bound_s": bound_s, "schedule_bound_s": bound_s, "limit": "H2D"},
             "bound_s": bound_s, "schedule_bound_s": bound_s, "timeline": timeline,
             "trace": {"source": "CUPTI", "perturbation": 0.07, "doubtful": run["order"] == "by_engine"}}
 
@@ -30,9 +47,11 @@ def result_of(result, machine):
     """The result of one deck on a machine."""
     name, device, backend, mechanism, kokkos, compiler, factor = machine
     made = json.loads(json.dumps(result))
-    runs = made["runs"]
-    bound_s = 0.9 * factor * min(run["predicted_s"] for run in runs)
-    made["runs"] = [measured(run, factor * run["predicted_s"], bound_s) for run in runs]
+    [point] = made["points"]
+    bound_s = 0.9 * factor * min(run["predicted_s"] for run in point["runs"])
+    baseline = next((samples_of(run, factor * run["predicted_s"]) for run in point["runs"] if run["order"] == "sequential"), None)
+    point["runs"] = [measured(run, factor, baseline, bound_s) for run in point["runs"]]
+    made["predicted_for"] = []
     made["build"] |= {"backend": backend, "kokkos_version": kokkos, "compiler": compiler}
     made["host"]["name"] = f"node-{name}"
     made["device"] = {"name": device, "uuid": f"GPU-{name}", "driver": "580.1", "pcie_gen": 5, "pcie_width": 16}
@@ -50,9 +69,10 @@ def machines(measured_file, predicted_file, folder):
     folder.mkdir(parents=True, exist_ok=True)
     documents = {machine[0]: {"results": [result_of(result, machine) for result in predicted]} for machine in MACHINES}
     last = documents["mi250x"]["results"]
-    last[0]["runs"] = [run for run in last[0]["runs"] if run["order"] != "breadth_first"]
-    last[1] |= {"runs": [], "error": NOT_BUILT, "verdict": "SKIPPED", "exit_code": 77}
-    documents["rtx"]["results"][0]["runs"][0] |= {"timeline": None, "trace": None}
+    last[0]["points"][0]["runs"] = [run for run in last[0]["points"][0]["runs"] if run["order"] != "breadth_first"]
+    last[1]["points"][0]["runs"] = []
+    last[1] |= {"error": NOT_BUILT, "verdict": "SKIPPED", "exit_code": 77}
+    documents["rtx"]["results"][0]["points"][0]["runs"][0] |= {"timeline": None, "trace": None}
     documents["serial"] = json.loads(pathlib.Path(measured_file).read_text())
     paths = []
     for name, document in documents.items():

@@ -10,7 +10,7 @@ import unittest
 
 import yaml
 
-from program import FOM, MINIAPP, NOT_BEGUN, RESULT, SMALL, SOURCE, TestCase, records, run
+from program import FOM, MINIAPP, NOT_BEGUN, RESULT, SMALL, SOURCE, TestCase, all_of, records, run
 
 FOUR = """\
 title: Four chunks
@@ -106,11 +106,11 @@ class Predict(TestCase):
         self.assert_valid(result)
         orders = ["sequential", "depth_first", "breadth_first"]
         self.assertEqual(
-            [(run["device"], run["order"]) for run in result["runs"]],
+            [(run["device"], run["order"]) for run in all_of(result, "runs")],
             [(device, order) for device in devices for order in orders],
         )
-        self.assertEqual((result["device"], result["checks"], result["exit_code"]), (None, [], 0))
-        for measured in result["runs"]:
+        self.assertEqual((result["device"], all_of(result, "checks"), result["exit_code"]), (None, [], 0))
+        for measured in all_of(result, "runs"):
             self.assertEqual(measured["samples_s"], [])
             for key in ("time_s", "speedup", "throughput", "max_error", "timeline"):
                 self.assertIsNone(measured[key], key)
@@ -120,7 +120,7 @@ class Predict(TestCase):
             self.assertGreaterEqual(
                 measured["predicted_s"], max(entry["stop_s"] for entry in entries)
             )
-        engines = {entry["engine"] for entry in result["runs"][0]["predicted_timeline"]}
+        engines = {entry["engine"] for entry in all_of(result, "runs")[0]["predicted_timeline"]}
         self.assertEqual(engines, {"copy", "SM"})
 
     def test_devices_of_one_name_keep_their_choices(self):
@@ -129,7 +129,7 @@ class Predict(TestCase):
         mine.write_text("unit: 1 ms\n")
         deck = self.deck(FOUR.replace("65536", "64 Mi, intensity: balanced"))
         self.predicted(deck, "--predict=h200", "--predict", mine, "--json", target)
-        choices = json.loads(target.read_text())["choices"]
+        choices = json.loads(target.read_text())["points"][0]["choices"]
         self.assertNotEqual(choices["intensity on h200"], choices["intensity on h200 2"])
 
     def test_copies_by_duration_take_about_as_long(self):
@@ -149,7 +149,7 @@ class Predict(TestCase):
         self.predicted(*decks, "--predict=k20c", "--json", target)
         document = json.loads(target.read_text())
         self.assert_valid(document)
-        self.assertEqual([len(result["runs"]) for result in document["results"]], [3, 3])
+        self.assertEqual([len(all_of(result, "runs")) for result in document["results"]], [3, 3])
 
     def test_the_default_stream_overlaps_nothing(self):
         for kind in ("legacy_default", "per_thread_default"):

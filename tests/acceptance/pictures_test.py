@@ -8,7 +8,7 @@ import re
 import unittest
 import xml.etree.ElementTree
 
-from program import NOT_BEGUN, SMALL, SOURCE, TestCase, run
+from program import NOT_BEGUN, SMALL, SOURCE, TestCase, all_of, run
 
 SVG = "{http://www.w3.org/2000/svg}"
 STAGES = {"h2d", "kernel", "d2h", "host", "default_stream", "query"}
@@ -35,7 +35,7 @@ def embedded(html, name):
 
 def timelines(result):
     """(process, entries) for every timeline of a result, in order."""
-    for entry in result["runs"]:
+    for entry in all_of(result, "runs"):
         for key, words in (("timeline", "measured"), ("predicted_timeline", "predicted")):
             if entry[key] is not None:
                 yield entry, words, entry[key]
@@ -67,7 +67,7 @@ class Pictures(TestCase):
         root = xml.etree.ElementTree.fromstring(svg)
         self.assert_bars(root, sum(len(entries) for result in results for _, _, entries in timelines(result)))
         words = "".join(root.itertext())
-        for entry in (entry for result in results for entry in result["runs"]):
+        for entry in (entry for result in results for entry in all_of(result, "runs")):
             self.assertIn(entry["order"], words)
 
     def assert_page(self, html, document):

@@ -15,22 +15,39 @@ def scaled(run, factor):
     """The run of a device that takes this many times as long."""
     run = copy.deepcopy(run)
     run["samples_s"] = [sample * factor for sample in run["samples_s"]]
-    run["time_s"] = {key: value if key == "n" else value * factor for key, value in run["time_s"].items()}
-    run["throughput"] /= factor
+    for metric, by in (("time_s", factor), ("throughput", 1 / factor)):
+        run[metric] = {key: value if key == "n" else value * by for key, value in run[metric].items()}
     return run
+
+
+def constant(value, n, spread=0):
+    """A summary of samples of which the first and the last differ from all others by this part."""
+    return {"median": value, "min": value * (1 - spread), "max": value * (1 + spread), "lo": value * (1 - spread), "hi": value * (1 + spread), "n": n}
 
 
 def steady(result, factor=1.0, spread=0.0):
     """The result of a machine without noise that takes this many times as long, with samples that differ by this part."""
     result = copy.deepcopy(result)
-    rates = result["rates"] or {}
-    for series in [run["samples_s"] for run in result["runs"]] + [rates[key] for key in rates if key.endswith("_s")]:
-        time_s = factor * min(series)
-        series[:] = [time_s] * len(series)
-        series[0], series[-1] = time_s * (1 - spread), time_s * (1 + spread)
-    for check in result["checks"]:
-        if check["metric"] in ("h2d_rate", "d2h_rate"):
-            check |= dict.fromkeys(("value", "lo", "hi"), 1e-9 * rates["bytes"] / rates[f"{check['metric'][:3]}_s"][0])
+    for point in result["points"]:
+        rates = point["rates"] or {}
+        for series in [run["samples_s"] for run in point["runs"]] + [rates[key] for key in rates if key.endswith("_s")]:
+            time_s = factor * min(series)
+            series[:] = [time_s] * len(series)
+            series[0], series[-1] = time_s * (1 - spread), time_s * (1 + spread)
+        baseline = next(run["samples_s"][1] for run in point["runs"] if run["order"] == "sequential")
+        for run in point["runs"]:
+            n, time_s = len(run["samples_s"]), run["samples_s"][1]
+            run["time_s"] = constant(time_s, n, spread)
+            run["throughput"] = constant(1e-9 * run["bytes"] / time_s, n)
+            for key in ("lo", "hi"):
+                run["throughput"][key] = 1e-9 * run["bytes"] / run["time_s"]["hi" if key == "lo" else "lo"]
+            if run["speedup"]:
+                run["speedup"] = constant(baseline / time_s, n)
+            for metric in ("overlap_efficiency", "bound_fraction", "schedule_bound_fraction", "drift"):
+                run[metric] = None
+        for check in point["checks"]:
+            if check["metric"] in ("h2d_rate", "d2h_rate"):
+                check |= dict.fromkeys(("value", "lo", "hi"), 1e-9 * rates["bytes"] / rates[f"{check['metric'][:3]}_s"][0])
     return result
 
 
@@ -40,11 +57,13 @@ def template(result, factor):
     result["host"]["name"] = HOST
     result["build"]["backend"] = "Cuda"
     result["device"] = {"name": "NVIDIA H100", "uuid": UUID, "driver": DRIVER, "pci": PCI, "pcie_gen": 5, "pcie_width": 16}
-    alone = [scaled(run, factor) | {"phase": "alone"} for run in result["runs"]]
-    together = [scaled(run, 1.6) | {"phase": "together", "timeline": None, "predicted_timeline": None} for run in alone]
-    result["runs"] = alone + together
-    result["points"] = []  # follow from the runs
-    result["checks"] += [check | {"phase": "together"} for check in result["checks"]]
+    [alone] = result["points"]
+    alone["runs"] = [scaled(run, factor) for run in alone["runs"]]
+    together = copy.deepcopy(alone)
+    together["phase"] = "together"
+    together["runs"] = [scaled(run, 1.6) | {"timeline": None, "predicted_timeline": None, "contention": constant(1.6, 3)}
+                        for run in alone["runs"]]
+    result["points"].append(together)
     return json.dumps(result, indent=2)
 
 
@@ -63,7 +82,7 @@ def plant(result, folder, files, seed=1):
     healthy = [template(result, rng.gauss(1, 0.002)) for _ in range(VARIANTS)]
     slow = template(result, 1 / 0.7)
     wrong = copy.deepcopy(result)
-    wrong["runs"][0] |= {"wrong": {"chunk": 0, "array": "a", "index": 3, "expected": 1.0, "found": 2.0}, "verified": False}
+    wrong["points"][0]["runs"][0] |= {"wrong": {"chunk": 0, "array": "a", "index": 3, "expected": 1.0, "found": 2.0}, "verified": False}
     wrong |= {"verdict": "FAIL", "exit_code": 2}
     chosen = rng.sample(range(files), SLOW + TRUNCATED + OTHER_DRIVER + 1)
     slow_ones, truncated = set(chosen[:SLOW]), set(chosen[SLOW : SLOW + TRUNCATED])

@@ -11,7 +11,7 @@ import time
 import unittest
 import unittest.mock
 
-from program import SMALL, TestCase, run, start
+from program import SMALL, TestCase, all_of, run, start
 
 
 def with_measure(keys):
@@ -38,7 +38,7 @@ class Precision(TestCase):
         self.assertTrue(stopped, text)
         repetitions = int(stopped[1])
         self.assertGreaterEqual(repetitions, 30)  # the second look; a busy machine needs more of them
-        for each in result["runs"]:
+        for each in all_of(result, "runs"):
             self.assertEqual(each["stopped"]["reason"], "precision")
             self.assertLessEqual(each["stopped"]["width"], 1)
             self.assertEqual((each["repetitions"], len(each["samples_s"])), (repetitions, repetitions))
@@ -46,7 +46,7 @@ class Precision(TestCase):
     def test_it_says_where_it_did_not_get_there(self):
         result, text = self.result("precision: 0.0001 %, at_most: 25")
         self.assertRegex(text, r"(?m)^stopped: precision not reached: \S+ % after 25 repetitions \(at_most\)$")
-        for each in result["runs"]:
+        for each in all_of(result, "runs"):
             self.assertEqual(each["stopped"]["reason"], "at_most")
             self.assertEqual(each["repetitions"], 25)
 
@@ -55,26 +55,26 @@ class Precision(TestCase):
         result, text = self.result("precision: 0.0001 %, at_most: 1000000, budget: 1 s")
         self.assertLess(time.monotonic() - begin, 60)
         self.assertRegex(text, r"precision not reached: .*\(budget\)")
-        self.assertGreaterEqual(result["runs"][0]["stopped"]["elapsed_s"], 1)
+        self.assertGreaterEqual(all_of(result, "runs")[0]["stopped"]["elapsed_s"], 1)
 
     def test_a_judged_bound_is_that_of_every_round(self):
         criterion = '[{metric: bound_fraction, order: depth_first, min: 0}]'
         result, _ = self.result("repetitions: 12", "--set", f"acceptance={criterion}")
-        for each in result["runs"]:
+        for each in all_of(result, "runs"):
             bounds, times = each["bound_samples_s"], each["samples_s"]
             self.assertEqual(len(bounds), 12)
             self.assertGreater(len(set(bounds)), 6)
             by_round = statistics.median(bound / time for bound, time in zip(bounds, times))
-            self.assertAlmostEqual(each["bound_fraction"], by_round, delta=1e-6 * by_round)
-        self.assertRegex(result["choices"]["bounds"], r"^measured after every round, which took [\d.]+ m?s$")
+            self.assertAlmostEqual(each["bound_fraction"]["median"], by_round, delta=1e-6 * by_round)
+        self.assertRegex(result["points"][0]["choices"]["bounds"], r"^measured after every round, which took [\d.]+ m?s$")
         result, _ = self.result("repetitions: 12")
-        self.assertEqual([each["bound_samples_s"] for each in result["runs"]], [[]] * len(result["runs"]))
-        self.assertNotIn("bounds", result["choices"])
+        self.assertEqual([each["bound_samples_s"] for each in all_of(result, "runs")], [[]] * len(all_of(result, "runs")))
+        self.assertNotIn("bounds", result["points"][0]["choices"])
 
     def test_counted_repetitions_need_no_words(self):
         result, text = self.result("repetitions: 3")
         self.assertNotIn("stopped: ", text)
-        self.assertEqual(result["runs"][0]["stopped"]["reason"], "repetitions")
+        self.assertEqual(all_of(result, "runs")[0]["stopped"]["reason"], "repetitions")
 
 
 class Soak(TestCase):
@@ -85,9 +85,9 @@ class Soak(TestCase):
         self.assertRegex(done.stdout, r"(?m)^stopped: after \d+ repetitions, which took 3\.\d+ s$")
         result = json.loads(target.read_text())
         self.assert_valid(result)
-        repetitions = result["runs"][0]["stopped"]["repetitions"]
-        self.assertEqual(result["verification"]["runs"], repetitions * len(result["runs"]))
-        for each in result["runs"]:
+        repetitions = all_of(result, "runs")[0]["stopped"]["repetitions"]
+        self.assertEqual(result["points"][0]["verified_runs"], repetitions * len(all_of(result, "runs")))
+        for each in all_of(result, "runs"):
             self.assertTrue(each["verified"])
             self.assertEqual(each["repetitions"], repetitions)
             self.assertLessEqual(len(each["samples_s"]), 4096)
@@ -114,9 +114,9 @@ class Soak(TestCase):
         self.stop(process)
         result = json.loads((self.folder / "out.json").read_text())
         self.assert_valid(result)
-        self.assertEqual((result["interrupted"], result["verdict"]), (True, "INTERRUPTED"))
-        self.assertEqual(len({each["repetitions"] for each in result["runs"]}), 1)
-        for each in result["runs"]:
+        self.assertEqual((result["verdict"], result["exit_code"]), ("INTERRUPTED", 130))
+        self.assertEqual(len({each["repetitions"] for each in all_of(result, "runs")}), 1)
+        for each in all_of(result, "runs"):
             self.assertIsNone(each["stopped"])
             self.assertGreater(each["repetitions"], 0)
 
@@ -135,7 +135,7 @@ class Soak(TestCase):
         self.assertRegex(stdout, r"the machine was not steady:[a-z_,\s]*\bpaused")
         result = json.loads((self.folder / "out.json").read_text())
         self.assert_valid(result)
-        paused = [finding for finding in result["findings"] if finding["cause"] == "paused"]
+        paused = [finding for finding in all_of(result, "findings") if finding["cause"] == "paused"]
         self.assertEqual(len(paused), 1)
         self.assertAlmostEqual(paused[0]["evidence"]["paused_s"], 6, delta=0.5)
 

@@ -19,7 +19,7 @@ PROGRAM = pathlib.Path(MINIAPP).read_bytes()
 SANITIZED = any(name in PROGRAM for name in (b"__asan_init", b"__tsan_init"))
 # In builds with sanitizers: Open MPI writes its hooks over functions that they have replaced.
 os.environ.setdefault("OMPI_MCA_memory", "^patcher")
-SCHEMA = json.loads((SCHEMAS / "overlap-result-2.schema.json").read_text())
+SCHEMA = json.loads((SCHEMAS / "overlap-result-3.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf|nan)"
@@ -102,6 +102,11 @@ def records(stdout):
 def problems(document):
     """What the schema has against a result file; empty: nothing."""
     return [f"{error.json_path}: {error.message}" for error in VALIDATOR.iter_errors(document)]
+
+
+def all_of(result, kind):
+    """The runs, findings or checks of all points of a result."""
+    return [entry for point in result["points"] for entry in point[kind]]
 
 
 def keys_in(deck, prefix=""):

@@ -6,7 +6,7 @@ import unittest
 
 import jsonschema
 import yaml
-from planted import steady
+from planted import scaled, steady
 from program import SCHEMAS, SMALL, TestCase, records, run
 
 COMPARISON = json.loads((SCHEMAS / "overlap-comparison-1.schema.json").read_text())
@@ -49,7 +49,7 @@ class Results(TestCase):
         self.assertIn(("by_engine", "throughput"), [(e["order"], e["metric"]) for e in entries])
         done = self.judged("--json", self.folder / "c.json")
         self.assert_clean(done)
-        check = json.loads((self.folder / "c.json").read_text())["checks"][0]
+        check = json.loads((self.folder / "c.json").read_text())["points"][0]["checks"][0]
         self.assertEqual(check["reference"]["file"], str(self.reference))
         self.assertAlmostEqual(check["limit"], check["reference"]["value"] * 0.01)
         self.change(value=1e9)
@@ -145,7 +145,7 @@ class Results(TestCase):
             ('{"results": []}', "other.json: results: found no result; allowed: one per deck"),
             (result.replace('"acceptance": [', f'"acceptance": [{"[" * 200000}{"]" * 200000},', 1), "no valid JSON"),
             (result.replace('"doubtful": false', '"doubtful": 0').replace('"doubtful": true', '"doubtful": 0'),
-             r"runs\[0\]\.trace\.doubtful: found 0; allowed: true, false"),
+             r"points\[0\]\.runs\[0\]\.trace\.doubtful: found 0; allowed: true, false"),
         ):
             other.write_text(text)
             with self.subTest(message):
@@ -157,8 +157,7 @@ class Results(TestCase):
     def test_compare_finds_what_became_slower(self):
         out, page = self.folder / "comparison.json", self.folder / "comparison.html"
         result = json.loads(self.first.read_text())
-        for entry in result["runs"]:
-            entry["samples_s"] = [10 * time for time in entry["samples_s"]]
+        result["points"][0]["runs"] = [scaled(entry, 10) for entry in result["points"][0]["runs"]]
         self.second.write_text(json.dumps(result))
         done = run("compare", self.first, self.second, "--json", out, "--report", page)
         self.assert_clean(done, 5)
@@ -202,10 +201,10 @@ class Results(TestCase):
 
     def test_compare_with_wrong_data_is_wrong_data(self):
         result = json.loads(self.first.read_text())
-        result["runs"][0]["verified"] = False
+        result["points"][0]["runs"][0]["verified"] = False
         self.second.write_text(json.dumps(result))
         done = run("compare", self.first, self.second)
-        self.assert_error(done, 2, r"b.json: runs\[0\].verified: found wrong data; allowed: true")
+        self.assert_error(done, 2, r"b.json: points\[0\].runs\[0\].verified: found wrong data; allowed: true")
         self.assertIn("OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n", done.stdout)
 
     def test_a_comparison_says_that_another_file_could_not_be_written(self):

@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import re
-import resource
 import signal
 import subprocess
 import time
@@ -16,7 +15,7 @@ import xml.etree.ElementTree
 
 import yaml
 
-from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, overrides, records, run, start
+from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, all_of, overrides, records, run, start
 
 SMALL = """\
 title: Small sweep
@@ -38,7 +37,6 @@ class Case(TestCase):
     def setUp(self):
         super().setUp()
         self.target = self.folder / "out.json"
-        self.journal = self.folder / "out.json.points"
 
     def sweep(self, text=SMALL):
         return self.deck(text, "sweep.yaml")
@@ -49,14 +47,19 @@ class Case(TestCase):
         return result
 
     def kept(self):
-        """The finished points on disk; a line that is torn does not count."""
-        if not self.journal.exists():
+        """The finished points on disk."""
+        if not self.target.exists():
             return []
-        return [line for line in self.journal.read_text().split("\n")[1:-1]]
+        return [point for point in json.loads(self.target.read_text())["points"] if is_finished(point)]
 
 
-def points_of(result):
-    return [(tuple(run["point"].items()), run["order"]) for run in result["runs"]]
+def is_finished(point):
+    outcome = point["outcome"]
+    return outcome is not None and outcome["error"] is None and not outcome["interrupted"]
+
+
+def points_of(result, kind="runs"):
+    return [(tuple(point["values"].items()), entry["order"]) for point in result["points"] for entry in point[kind]]
 
 
 class Sweep(Case):
@@ -69,13 +72,13 @@ class Sweep(Case):
             for count in (1, 2, 4) for lanes in (1, 2) for order in ORDERS
         ]
         self.assertEqual(points_of(result), expected)
-        for measured in result["runs"]:
-            self.assertEqual(measured["chunks"], 1 if measured["order"] == "sequential" else measured["point"]["chunks.count"])
+        for point, measured in ((point, run) for point in result["points"] for run in point["runs"]):
+            self.assertEqual(measured["chunks"], 1 if measured["order"] == "sequential" else point["values"]["chunks.count"])
             self.assertTrue(measured["verified"])
             self.assertGreater(measured["bound_s"], 0)
             self.assertIsNone(measured["predicted_s"])
             self.assertIsNone(measured["timeline"])
-        self.assertEqual([(tuple(check["point"].items()), check["order"]) for check in result["checks"]], expected)
+        self.assertEqual(points_of(result, "checks"), expected)
         self.assertEqual(result["deck"]["resolved"]["sweep"], {"chunks.count": [1, 2, 4], "issue.lanes": [1, 2]})
         self.assertEqual(self.files(), ["out.json", "sweep.yaml"])
 
@@ -117,11 +120,10 @@ class Sweep(Case):
         self.assertEqual(done.returncode, 4)
         self.assertRegex(done.stderr, r"(?m)^miniapp: skipped workload\.elements 1 Ti, issue\.lanes 1: .*memory")
         result = self.written()
-        self.assertEqual((len(result["runs"]), result["verdict"], result["exit_code"]), (4, "ERROR", 4))
+        self.assertEqual((len(all_of(result, "runs")), result["verdict"], result["exit_code"]), (4, "ERROR", 4))
         self.assertRegex(result["error"], "memory")
         self.assertIn("OVERLAP_RESULT verdict=ERROR data=OK exit=4", done.stdout)
         # Nothing is left to resume: the next night's run is the same.
-        self.assertFalse(self.journal.exists())
         self.assertEqual(run(deck, "--json", self.target).returncode, 4)
 
     def test_dry_run_lists_the_points(self):
@@ -135,8 +137,8 @@ class Sweep(Case):
         done = run(self.sweep(), "--predict", "h200", "--predict", "c2050", "--json", self.target, "--csv", table)
         self.assert_clean(done)
         result = self.written()
-        self.assertEqual(len(result["runs"]), 6 * 2 * 2)
-        for predicted in result["runs"]:
+        self.assertEqual(len(all_of(result, "runs")), 6 * 2 * 2)
+        for predicted in all_of(result, "runs"):
             self.assertGreater(predicted["predicted_s"], 0)
             self.assertEqual(predicted["samples_s"], [])
         rows = list(csv.DictReader(table.read_text().splitlines()))
@@ -152,17 +154,17 @@ class Sweep(Case):
 
     def test_an_option_pins_a_key(self):
         self.assert_clean(run(self.sweep(), "--set", "chunks.count=8", "--json", self.target))
-        self.assertEqual({measured["chunks"] for measured in self.written()["runs"]}, {1, 8})
-        self.assertEqual([tuple(m["point"]) for m in self.written()["runs"]], [("issue.lanes",)] * 4)
+        self.assertEqual({measured["chunks"] for measured in all_of(self.written(), "runs")}, {1, 8})
+        self.assertEqual([tuple(point["values"]) for point in self.written()["points"]], [("issue.lanes",)] * 2)
         self.assert_clean(run(self.sweep(), "--set=sweep={}", "--json", self.target))
-        self.assertEqual(len(self.written()["runs"]), 2)
+        self.assertEqual(len(all_of(self.written(), "runs")), 2)
 
     def test_usage(self):
         deck = self.sweep()
         for arguments, message in (
             ((deck, deck), "sweep.yaml: found a sweep and other decks"),
             ((deck, "--trace", self.folder / "trace.json"), "found --trace with a sweep.*: --csv, --json, --junit, --report, --timeline FILE.html, or"),
-            ((deck, "--resume"), "--resume needs a result file"),
+            ((deck, "--resume"), "--resume without a result file; allowed: with --json FILE"),
             ((deck, "--set=sweep={}", "--resume", "--json", self.target), "--resume without a sweep"),
             ((deck, "--set=sweep.chunks.count=[1, 5000]"), r"small\.yaml|chunks"),
         ):
@@ -178,13 +180,14 @@ class Table(Case):
 
     def test_of_a_sweep(self):
         rows = self.rows(self.sweep(), "--device=host", "--json", self.target)
-        runs = self.written()["runs"]
+        runs = all_of(self.written(), "runs")
         self.assertEqual(len(rows), len(runs))
-        for row, measured in zip(rows, runs):
-            self.assertEqual([row["chunks.count"], row["issue.lanes"]], [str(v) for v in measured["point"].values()])
+        for row, measured, (values, _) in zip(rows, runs, points_of(self.written())):
+            self.assertEqual([row["chunks.count"], row["issue.lanes"]], [str(value) for _, value in values])
             self.assertEqual((row["order"], row["n"], row["verified"], row["verdict"]), (measured["order"], "1", "true", "PASS"))
-            for key in ("lanes", "chunks", "tasks", "bytes", "speedup", "bound_s", "schedule_bound_s", "predicted_s"):
+            for key in ("lanes", "chunks", "tasks", "bytes", "bound_s", "schedule_bound_s", "predicted_s"):
                 self.assertEqual(float(row[key]), measured[key], key)
+            self.assertEqual(float(row["speedup"]), measured["speedup"]["median"])
             for key in ("median", "min", "max", "lo", "hi"):
                 self.assertEqual(float(row[key + "_s"]), measured["time_s"][key])
 
@@ -249,14 +252,10 @@ class Resume(Case):
         self.assertEqual(len(counted), POINTS * len(ORDERS))
         self.assertEqual(set(counted.values()), {1})
         self.assertEqual(len(records(done.stdout)["OVERLAP_CHECK"]), POINTS * len(ORDERS))
-        self.assertFalse(self.journal.exists())
         # What had run did not run again: its times are the same to the last digit.
-        samples = {key: run["samples_s"] for key, run in zip(points_of(result), result["runs"])}
-        same = 0
-        for line in kept:
-            for before in json.loads(line)["runs"]:
-                same += before["samples_s"] == samples[tuple(before["point"].items()), before["order"]]
-        self.assertEqual(same, len(kept) * len(ORDERS))
+        for before in kept:
+            [after] = [point for point in result["points"] if point["values"] == before["values"]]
+            self.assertEqual(after, before)
 
     def assert_in_the_middle(self, kept):
         self.assertGreaterEqual(len(kept), 30)
@@ -268,17 +267,17 @@ class Resume(Case):
         self.assertEqual(code, 130)
         self.assertEqual(
             stderr,
-            f"miniapp: error: interrupted; {len(kept)} of {POINTS} points are kept in {self.journal}; "
+            f"miniapp: error: interrupted; {len(kept)} of {POINTS} points are kept in {self.target}; "
             "continue with --resume\n",
         )
         self.assert_in_the_middle(kept)
         result = self.written()
-        self.assertEqual((result["interrupted"], result["verdict"]), (True, "INTERRUPTED"))
-        self.assertGreaterEqual(len(result["runs"]), len(kept) * len(ORDERS))
+        self.assertEqual((result["verdict"], result["exit_code"]), ("INTERRUPTED", 130))
+        self.assertGreaterEqual(len(all_of(result, "runs")), len(kept) * len(ORDERS))
         # Without --resume nothing is lost.
         done = run(self.sweep(LARGE), "--json", self.target)
-        self.assert_error(done, 3, f"out.json.points: found {len(kept)} points of an unfinished sweep; "
-                                   "allowed: --resume to continue, or remove the file")
+        self.assert_error(done, 3, rf"out\.json: found {len(kept)} of {POINTS} points of an unfinished sweep; "
+                                   "allowed: --resume to continue, or another name for the result file")
         self.assertEqual(self.kept(), kept)
         # Nor with a file that cannot be written.
         done = run(self.sweep(LARGE), "--json", self.target, "--resume", "--csv", self.folder / "missing/a.csv")
@@ -291,16 +290,16 @@ class Resume(Case):
         kept = self.kept()
         self.assertEqual(code, -signal.SIGKILL)
         self.assert_in_the_middle(kept)
-        # As if it had been killed while it wrote.
-        with self.journal.open("a") as journal:
-            journal.write(kept[0][: len(kept[0]) // 2])
-        self.goes_on(kept, "--csv", self.folder / "first.csv")  # the points stay next to the other file
+        self.assertEqual(json.loads(self.target.read_text())["error"], "did not finish")
+        self.goes_on(kept)
 
     def test_twice(self):
         """A sweep that is resumed may be interrupted again."""
         self.stopped(signal.SIGKILL)
-        lines = self.journal.read_text().split("\n")
-        self.journal.write_text("\n".join(lines[:11]) + "\n")
+        result = json.loads(self.target.read_text())
+        for point in result["points"][10:]:
+            point["outcome"] = None
+        self.target.write_text(json.dumps(result))
         first = self.kept()
         self.assertEqual(len(first), 10)
         process = subprocess.Popen(
@@ -315,7 +314,7 @@ class Resume(Case):
         self.goes_on(self.kept())
 
     def leave_points(self, options=()):
-        """A journal of two points, from a sweep that is interrupted in its third."""
+        """A file with two points, of a sweep that is interrupted in its third."""
         endless = SMALL.replace("chunks.count: [1, 2, 4]", "measure.repetitions: [1, 1000000]")
         self.assertEqual(self.stopped(signal.SIGTERM, endless, 2, options)[0], 130)
         self.assertEqual(len(self.kept()), 2)
@@ -324,21 +323,8 @@ class Resume(Case):
     def test_points_of_another_deck(self):
         deck = self.leave_points()
         done = run(deck, "--json", self.target, "--resume", "--set=measure.warmup=1")
-        self.assert_error(done, 3, r"out\.json\.points: found no point of this deck; allowed: ")
+        self.assert_error(done, 3, r"out\.json: found points of another deck or --set option; allowed: --resume with the same")
         self.assertEqual(len(self.kept()), 2)
-
-    def test_a_journal_that_cannot_be_written(self):
-        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))  # noqa: E731
-        done = run(self.sweep(), "--csv", self.folder / "out.csv", "--quiet", preexec_fn=limit)
-        self.assert_error(done, 1, r"out\.csv\.points: cannot write")
-        with (self.folder / "out.csv").open() as rows:
-            self.assertEqual(len(list(csv.DictReader(rows))), 6 * len(ORDERS))
-
-    def test_a_journal_that_cannot_be_opened(self):
-        self.journal.symlink_to(self.folder / "missing/out.json.points")
-        done = run(self.sweep(), "--json", self.target, "--quiet")
-        self.assert_error(done, 1, r"out\.json\.points: cannot ")
-        self.assertIn("out.json.points: cannot ", self.written()["error"])
 
     def test_a_folder_beside_a_result_file(self):
         done = run(self.sweep(), "--csv", self.folder, "--json", self.target, "--quiet")
@@ -354,7 +340,7 @@ class Resume(Case):
     def test_points_of_another_model(self):
         deck = self.leave_points()
         done = run(deck, "--json", self.target, "--resume", "--device=h200")
-        self.assert_error(done, 3, r'points: model: found points with "none", here it is "[^"]*h200')
+        self.assert_error(done, 3, r"out\.json: found points of another reference or device file; ")
 
     def test_points_judged_by_another_reference(self):
         criterion = "--set=acceptance=[{metric: time, reference: given, below: 100 %}]"
@@ -364,19 +350,7 @@ class Resume(Case):
         deck = self.leave_points(options=(criterion, "--reference", reference))
         reference.write_text(re.sub(r"value: [0-9.e-]+", "value: 1", text))
         done = run(deck, "--json", self.target, "--resume", criterion, "--reference", reference)
-        self.assert_error(done, 3, r"points: references: found points with .*reference\.yaml")
-
-    def test_points_that_were_changed(self):
-        """Whatever was changed: JournalFile.IsAsItWasWritten changes each byte."""
-        deck = self.leave_points()
-        whole = self.journal.read_text()
-        changed = whole.replace('"tasks":', '"tusks":', 1)
-        self.journal.write_text(changed)
-        done = run(deck, "--json", self.target, "--resume")
-        self.assert_error(done, 3, r"out\.json\.points: line 2: found a damaged point; ")
-        self.assertEqual(self.journal.read_text(), changed)
-        self.journal.write_text(whole)
-        self.assert_clean(run(deck, "--json", self.target, "--resume", "--set=sweep.measure.repetitions=[1]"))
+        self.assert_error(done, 3, r"out\.json: found points of another reference or device file; ")
 
     def test_points_of_another_device_file_of_the_same_name(self):
         model = self.folder / "model.yaml"
@@ -385,48 +359,58 @@ class Resume(Case):
         deck = self.leave_points(["--device", model])
         model.write_text(re.sub(r"(?m)^title: .*", "title: another", text, count=1))
         done = run(deck, "--json", self.target, "--resume", "--device", model)
-        self.assert_error(done, 3, r'points: model: found points with "[^"]*model\.yaml \w+", here it is "[^"]*model\.yaml \w+"; ')
+        self.assert_error(done, 3, r"out\.json: found points of another reference or device file; ")
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two processors")
     def test_points_of_other_processors(self):
         deck = self.leave_points()
         one = {min(os.sched_getaffinity(0))}
         done = run(deck, "--json", self.target, "--resume", preexec_fn=lambda: os.sched_setaffinity(0, one))
-        self.assert_error(done, 3, r'points: host: found points with "[^"]*CPUs [^"]*", here it is "[^"]*CPUs \d+"; ')
+        self.assert_error(done, 3, r"out\.json: found points of another host; ")
         self.assertEqual(len(self.kept()), 2)
 
     def test_no_points(self):
         done = run(self.sweep(), "--json", self.target, "--resume")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stderr, f"miniapp: {self.journal}: no saved points; starting from scratch\n")
+        self.assertEqual(done.stderr, f"miniapp: {self.target}: no finished points; starting from scratch\n")
 
-    def test_a_file_that_is_no_journal(self):
-        self.journal.write_text("precious")
-        for more in ((), ("--resume",)):
-            self.assert_error(run(self.sweep(), "--json", self.target, *more), 3, "found no points of a sweep")
-        self.assertEqual(self.journal.read_text(), "precious")
+    def test_a_file_that_is_no_result(self):
+        self.target.write_text("precious")
+        self.assert_error(run(self.sweep(), "--json", self.target, "--resume"), 3, "out.json:1:1: found no valid JSON")
+        self.assertEqual(self.target.read_text(), "precious")
+        self.assert_clean(run(self.deck(SMALL.partition("sweep:")[0]), "--json", self.target))
+        self.assert_error(run(self.sweep(), "--json", self.target, "--resume"), 3, "out.json: found no result of a sweep")
+        self.assert_clean(run(self.sweep(), "--json", self.target))
 
-    def test_a_closed_stdout_is_not_the_journal(self):
+    def test_a_whole_sweep_is_complete(self):
+        self.assert_clean(run(self.sweep(), "--json", self.target))
+        before = self.written()["points"]
+        self.assert_clean(run(self.sweep(), "--json", self.target, "--resume"))
+        self.assertEqual(self.written()["points"], before)
+        self.assert_clean(run(self.sweep(), "--json", self.target))
+
+    def test_a_closed_stdout_is_no_result_file(self):
         command = f'exec "$0" "$@" >&-'
         done = subprocess.run(["sh", "-c", command, MINIAPP, self.sweep(), "--json", self.target],
                               stderr=subprocess.PIPE, text=True, timeout=300)
         self.assertEqual(done.returncode, 1)
         self.assertIn("standard output: cannot write", done.stderr)
-        self.assertEqual(len(self.written()["runs"]), 6 * 2)
-        self.assertFalse(self.journal.exists())
+        self.assertEqual(len(all_of(self.written(), "runs")), 6 * 2)
 
     def test_predictions_can_be_stopped(self):
         deck = self.sweep(LARGE)
-        process = subprocess.Popen([MINIAPP, deck, "--predict=h200", "--set=workload.elements=64 Mi", "--json", self.target,
-                                    "--set=sweep.chunks.count=[" + ", ".join(map(str, range(200, 1200))) + "]"],
+        options = ("--predict=h200", "--set=workload.elements=64 Mi",
+                   "--set=sweep.chunks.count=[" + ", ".join(map(str, range(200, 1200))) + "]")
+        process = subprocess.Popen([MINIAPP, deck, *options, "--json", self.target],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(1)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)
         self.assertEqual([name for name in self.files() if "json." in name], [])
+        self.assert_clean(run(deck, *options, "--quiet", "--json", self.target))
 
-    def test_a_pipe_has_no_journal(self):
+    def test_a_pipe_keeps_no_points(self):
         done = run(self.sweep(), "--quiet", "--json", "/dev/stdout")
         self.assert_clean(done)
         self.assert_valid(json.JSONDecoder().raw_decode(done.stdout)[0])
@@ -436,16 +420,12 @@ class Resume(Case):
         device = self.folder / "device.yaml"
         device.write_text("old")
         done = run(deck, "--json", self.target, "--calibrate", device)
-        self.assert_error(done, 3, r"out\.json\.points: found points of an unfinished sweep; allowed: --resume with --device ")
+        self.assert_error(done, 3, r"out\.json: found 2 of 4 points of an unfinished sweep; ")
         self.assertEqual(device.read_text(), "old")
 
     def test_nothing_to_resume_from(self):
         done = run(self.sweep(), "--quiet", "--resume", "--json", "/dev/stdout")
-        self.assert_error(done, 3, "--resume: found only pipes or devices")
-
-    def test_no_result_file_takes_the_place_of_the_journal(self):
-        done = run(self.sweep(), "--json", "a", "--csv", "a.points", cwd=self.folder)
-        self.assert_error(done, 3, "--csv: found a.points, which is also the file of finished points")
+        self.assert_error(done, 3, "--resume without a result file; ")
 
 
 class Progress(Case):

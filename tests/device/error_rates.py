@@ -67,10 +67,10 @@ def main():
         verdicts = {"healthy": result["verdict"], "lossy": merged(file, better)}
         for name, verdict in verdicts.items():
             counts[name][verdict] += 1
-        unmet.update(f"{check['metric']} {check['verdict']}" for check in result["checks"] if check["verdict"] != "PASS")
-        judged = "  ".join(check["text"].partition(", limit")[0] for check in result["checks"] if check["metric"] in JUDGED)
+        unmet.update(f"{check['metric']} {check['verdict']}" for check in result["points"][0]["checks"] if check["verdict"] != "PASS")
+        judged = "  ".join(check["text"].partition(", limit")[0] for check in result["points"][0]["checks"] if check["metric"] in JUDGED)
         print(f"{runs}: healthy {verdicts['healthy']}, lossy {verdicts['lossy']}, at {began - start:.0f} s for {took:.1f} s, "
-              f"{len(result['runs'][0]['samples_s'])} repetitions  {judged}", flush=True)
+              f"{len(result['points'][0]['runs'][0]['samples_s'])} repetitions  {judged}", flush=True)
         runs += 1
     for name, verdicts in counts.items():
         print(f"{name}: {dict(verdicts)}")

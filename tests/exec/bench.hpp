@@ -88,10 +88,9 @@ inline model::Rates rates_of(measure::Executor& executor, const workload::Worklo
 
 /// The exit code of a deck that has this run alone.
 inline base::ExitCode exit_code(const experiment::Run& run) {
-  experiment::Part part;
-  part.runs = {run};
-  experiment::conclude(part);
-  return part.exit_code();
+  results::Point point{.runs = {run}, .outcome = results::Outcome()};
+  experiment::conclude(point);
+  return point.outcome->exit_code;
 }
 
 inline deck::Deck test_deck(deck::WorkloadKind kind, std::int64_t units, std::int64_t chunks,

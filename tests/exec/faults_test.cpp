@@ -249,26 +249,26 @@ class Overlapping {
   /// Expects this verdict on the order's overlap, and this exit code.
   void expect(experiment::Verdict verdict, ExitCode code) {
     // A busy machine leaves a doubt, never the other verdict.
-    const auto sure = [](const experiment::Part& judged) {
+    const auto sure = [](const results::Point& judged) {
       return std::none_of(judged.checks.begin(), judged.checks.end(), [](const auto& check) {
         return check.verdict == experiment::Verdict::inconclusive;
       });
     };
-    const experiment::Part judged = first_that(sure, [&] { return judge(); });
+    const results::Point judged = first_that(sure, [&] { return judge(); });
     EXPECT_EQ(judged.checks.size(), 2U);
     for (const experiment::Check& check : judged.checks) {
       EXPECT_EQ(check.verdict, verdict)
           << deck::to_string(check.metric) << " " << check.value.lo << " .. " << check.value.hi;
     }
-    EXPECT_EQ(results::verdict_of(judged.exit_code()), verdict);
-    EXPECT_EQ(judged.exit_code(), code);
+    EXPECT_EQ(results::verdict_of(judged.outcome->exit_code), verdict);
+    EXPECT_EQ(judged.outcome->exit_code, code);
   }
   void expect_overlap() { expect(experiment::Verdict::pass, ExitCode::pass); }
   void expect_none() { expect(experiment::Verdict::fail, ExitCode::performance); }
 
  private:
   /// Measures and judges as the program does.
-  experiment::Part judge() {
+  results::Point judge() {
     const auto costs = schedule::costs(deck_.workload, 1);
     const auto layout = schedule::layout(deck_, costs, std::nullopt);
     std::vector<experiment::Run> runs = {

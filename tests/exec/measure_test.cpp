@@ -203,9 +203,9 @@ TEST(MeasureTest, HostWorkLastsAsLongAsAsked) {
     SCOPED_TRACE(deck::to_string(order));
     const HostWorkBench bench(order);
     std::vector<experiment::Run> runs = {run_of(order, bench.schedule)};
-    runs[0].host_work = true;
+    runs[0].host_work.emplace();
     measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 5});
-    const std::vector<double>& work_s = runs[0].host_work_samples.samples_s;
+    const std::vector<double>& work_s = runs[0].host_work->samples_s;
     ASSERT_EQ(work_s.size(), 5U);
     EXPECT_GT(std::ranges::min(work_s), 0.7 * 6e-4);
     for (std::size_t i = 0; i < work_s.size(); ++i) EXPECT_LT(work_s[i], runs[0].samples_s[i]);
@@ -266,10 +266,10 @@ TEST(Link, IsMeasuredInTurn) {
   EXPECT_EQ(begun, 0);  // other ranks do not wait for the warm-up
   experiment::DeviceSamples found;
   for (int i = 0; i < 3; ++i) link.add_sample(found);
-  EXPECT_EQ(found.link_bytes, 64 << 20);
+  EXPECT_EQ(found.link->bytes, 64 << 20);
   EXPECT_EQ(begun, 3 * 3);
-  for (const auto* const samples :
-       {&found.h2d_s, &found.d2h_s, &found.duplex_s, &found.duplex_h2d_s, &found.duplex_d2h_s}) {
+  for (const auto* const samples : {&found.link->h2d_s, &found.link->d2h_s, &found.link->duplex_s,
+                                    &found.link->duplex_h2d_s, &found.link->duplex_d2h_s}) {
     EXPECT_EQ(samples->size(), 3U);
     // No link moves more than 10 TB/s, and no test runs on one of less than 64 MB/s.
     EXPECT_THAT(*samples, testing::Each(testing::AllOf(testing::Gt(6e-6), testing::Lt(1.0))));

@@ -202,9 +202,10 @@ class Verdict(Case):
         self.assert_results(range(RANKS), "PASS", 0)
         self.assertEqual(len({self.result(rank)["job"]["launch"] for rank in range(RANKS)}), 1)
         for rank in range(RANKS):
-            result = self.result(rank)
-            self.assertEqual({run["phase"] for run in result["runs"]}, set(PHASES))
-            window = result["together"]["window"]
+            points = self.result(rank)["points"]
+            self.assertEqual([point["phase"] for point in points if point["runs"]], list(PHASES))
+            self.assertIsNone(points[0]["window"])
+            window = points[1]["window"]
             self.assertEqual((window["skew_s"]["n"], window["shared_s"]["n"]), (9, 9))  # 3 orders, 3 repetitions
             self.assertGreater(window["shared_s"]["max"], 0)
 
@@ -275,7 +276,7 @@ exec unshare -m sh -c 'mount --bind boot-'$rank' {boot_id} && exec "$0" "$@"' '{
         deck = SMALL.replace("repetitions: 3", "repetitions: 3, precision: 2 %, budget: 5 s")
         self.assert_ends(self.fleet(deck + HEALTHY.format("together")), "PASS", 0)
         results = [self.result(rank) for rank in range(RANKS)]
-        self.assertEqual(len({run["repetitions"] for result in results for run in result["runs"]}), 1)
+        self.assertEqual(len({run["repetitions"] for result in results for run in result["points"][0]["runs"]}), 1)
 
 
 class Trouble(Case):
@@ -330,7 +331,7 @@ class Trouble(Case):
         for rank in range(2):
             result = self.result(rank)
             self.assertTrue(result["error"].endswith(message), result["error"])
-            self.assertEqual((result["exit_code"], result["runs"]), (4, []))
+            self.assertEqual((result["exit_code"], result["points"][0]["runs"]), (4, []))
 
     def remove_files(self):
         for name in {"small.yaml"} ^ set(self.files()):
@@ -450,7 +451,7 @@ class Trouble(Case):
         self.assert_ends(started, "INTERRUPTED", 130, DEADLINE + 10)
         self.assert_results(range(RANKS), "INTERRUPTED", 130)
         for rank in range(RANKS):
-            self.assertTrue(self.result(rank)["interrupted"])
+            self.assertTrue(self.result(rank)["points"][0]["outcome"]["interrupted"])
 
     @unittest.skipIf(OPEN_MPI is None, "MPICH catches it")
     def test_sigusr1_is_left_to_the_launcher(self):

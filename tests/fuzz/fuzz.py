@@ -18,7 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 INPUT = HERE.parent.parent / "input"
 MORE = {"deck": [INPUT], "device": [INPUT / "devices"], "pipeline": [INPUT], "reference": [INPUT / "references"]}
-MOST_BYTES = {"journal": 1 << 15, "result": 1 << 16}
+MOST_BYTES = {"result": 1 << 16}
 
 
 def write_dictionary(path):

@@ -83,15 +83,6 @@ void reference(const std::string& input) {
 /// A file of host names.
 void hosts(const std::string& input) { results::read_hosts(File(input).path()); }
 
-results::Part part_of(const std::string& text) {
-  results::Part part;
-  describe::read(describe::Reader(describe::parse_json("a.points", text)), part);
-  return part;
-}
-
-/// A line of a sweep's journal.
-void journal(const std::string& input) { part_of(input); }
-
 /// A report for every medium.
 void show(const report::Report& report) {
   report::terminal(report, {.width = 80, .verbose = true});
@@ -149,16 +140,17 @@ void pipeline(const std::string& input) {
                                                      model::load_device("ideal_1copy")};
   const std::vector<deck::Point> points = deck::load_points(File(input).path());
   if (points.size() > most_points) return;
-  results::Result result = experiment::new_result(points, {});
+  results::Result result = experiment::new_result(
+      points, {.build = {.backend = "x"}, .host = {.name = "x", .cpu = "x", .cores = 1}});
+  result.started = "2026-01-31T12:00:00Z";
   result.predicted_for = {devices[0].name, devices[1].name};
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!small(points[i].deck)) return;
-    const results::Part part = experiment::judge(experiment::predictions(points[i], devices), {});
-    const std::string line = results::json_text(describe::write(part));
-    require(results::json_text(describe::write(part_of(line))) == line,
-            "a point is read as it was written");
-    results::append(result, i, part);
+    results::put(result, i, experiment::judge(experiment::predictions(points[i], devices), {}));
   }
+  const std::string file = results::to_json({result});
+  require(results::to_json(results::read_results(describe::parse_json("a.json", file))) == file,
+          "a result is read as it was written");
   show(report::report({result}));
   report::result_lines(result);
   for (const report::Writer& writer : report::writers) {
@@ -187,7 +179,6 @@ std::span<const Target> targets() {
       Target{"deck", false, tolerant<deck>},
       Target{"device", false, tolerant<device>},
       Target{"hosts", false, tolerant<hosts>},
-      Target{"journal", true, tolerant<journal>},
       Target{"overrides", false, tolerant<overrides>},
       Target{"pipeline", false, tolerant<pipeline>},
       Target{"reference", false, tolerant<reference>},

@@ -69,13 +69,13 @@ def measure(miniapp, device, points):
 
 def compared(text, result):
     """What is kept of a result, and its relative error."""
-    run = next(run for run in result["runs"] if f"[{run['order']}]" in text)
+    balance = result["points"][0]["balance"]
+    run = next(run for run in result["points"][0]["runs"] if f"[{run['order']}]" in text)
     time = run["time_s"]
     error = run["predicted_s"] / time["median"] - 1
     print(f"{time['median'] * 1e3:9.4f} ms ({time['lo'] * 1e3:.4f} to {time['hi'] * 1e3:.4f}) "
           f"predicted {100 * error:+6.1f} % {' '.join(text.split())}", flush=True)
-    kept = {"deck": text, "repeats": result["balance"]["repeats"] if result["balance"] else None,
-            **{key: time[key] for key in ("median", "lo", "hi")}}
+    kept = {"deck": text, "repeats": balance and balance["repeats"], **{key: time[key] for key in ("median", "lo", "hi")}}
     return kept, abs(error)
 
 

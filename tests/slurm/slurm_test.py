@@ -191,7 +191,7 @@ class Fleet(Case):
         ask("scancel", "--signal=TERM", job)
         self.assert_result(self.assert_ended(job, "FAILED", "130:0"), "INTERRUPTED", 130)
         for result in self.assert_files(job, "INTERRUPTED", 130).values():
-            self.assertTrue(result["interrupted"])
+            self.assertTrue(result["points"][0]["outcome"]["interrupted"])
 
     def test_a_job_that_is_cancelled(self):
         """Ranks have until KillWait to write their files."""

@@ -185,7 +185,7 @@ TEST(Bounds, AreThoseOfTheRoundWhereACriterionJudgesThem) {
     samples.conditions.engines = {.copy_engines = 2};
     samples.runs = beside_a_neighbour(stride);
     samples.rates_s = 0.25;
-    const experiment::Part part = experiment::judge(plan, samples);
+    const results::Point part = experiment::judge(plan, samples);
     const results::Run& run = part.runs[1];
     EXPECT_DOUBLE_EQ(run.bounds->bound_s, 10);
     ASSERT_EQ(run.bound_samples_s.size(), 24U);

@@ -25,6 +25,7 @@ Run run(Order order, double seconds) {
   made.h2d_bytes = 1000000000;
   for (int i = 0; i < 20; ++i) made.samples_s.push_back(seconds * (1 + 1e-4 * ((i * 7919) % 20)));
   made.verified = true;
+  made.metrics[static_cast<std::size_t>(Metric::max_error)] = base::summarize({0});
   return made;
 }
 
@@ -42,22 +43,34 @@ Result result(const std::string& file, double seconds) {
   result.deck = {.path = "input/gpu.yaml", .identity = "abc"};
   result.deck.resolved = {{"chunks", {{"count", 4}}}};
   accept(result, {{{"metric", "throughput"}, {"order", "by_engine"}}});
-  result.runs = {run(Order::sequential, 2), run(Order::by_engine, seconds)};
-  result.points = {Point()};
+  result.points = {{.runs = {run(Order::sequential, 2), run(Order::by_engine, seconds)}}};
   return result;
 }
 
 /// With metrics that follow from the samples.
+void evaluate_all(Result& result) {
+  for (Point& point : result.points) {
+    const bool together = point.phase == deck::Phase::together;
+    evaluate(point.runs, together ? result.points[0].runs : std::vector<Run>());
+  }
+}
 std::vector<Comparison> compared(std::vector<Result> a, std::vector<Result> b, double below = 0.01,
                                  bool common = false) {
-  for (Result& result : a) evaluate(result.runs);
-  for (Result& result : b) evaluate(result.runs);
+  for (Result& result : a) evaluate_all(result);
+  for (Result& result : b) evaluate_all(result);
   return compare(a, b, below, common);
 }
 Comparison compared(Result a, Result b, double below = 0.01, bool common = false) {
-  evaluate(a.runs);
-  evaluate(b.runs);
+  evaluate_all(a);
+  evaluate_all(b);
   return compare(a, b, below, common);
+}
+
+/// The runs of a result of one point.
+std::vector<Run>& runs(Result& result) { return result.points[0].runs; }
+
+void set_error(Run& run, double error) {
+  run.metrics[static_cast<std::size_t>(Metric::max_error)] = base::summarize({error});
 }
 
 base::ExitCode code(const Result& a, const Result& b) { return exit_code_of({compared(a, b)}); }
@@ -114,7 +127,7 @@ TEST(Compare, JudgesWhatTheFirstDeckJudges) {
 
 TEST(Compare, WhatIsMissingNeverPasses) {
   Result other = result("b", 1);
-  other.runs.pop_back();
+  runs(other).pop_back();
   const Comparison comparison = compared(result("a", 1), other);
   ASSERT_EQ(comparison.changes.size(), 3U);
   EXPECT_FALSE(throughput(comparison).b);
@@ -127,7 +140,7 @@ TEST(Compare, FindsWorseErrorsOfZero) {
   Result exact = result("a", 1);
   accept(exact, {{{"metric", "max_error"}, {"max", 0}}});
   Result wrong = exact;
-  wrong.runs[1].max_error = 1e-3;
+  set_error(runs(wrong)[1], 1e-3);
   const Comparison same = compared(exact, exact);
   EXPECT_EQ(verdict_of(exit_code_of({same})), Verdict::pass);
   for (const Change& change : same.changes) EXPECT_EQ(change.trend, Trend::identical);
@@ -137,11 +150,11 @@ TEST(Compare, FindsWorseErrorsOfZero) {
 TEST(Compare, RoundingErrorsMayChangeWithinTheLimit) {
   Result one = result("a", 1);
   accept(one, {{{"metric", "max_error"}, {"max", 1e-6}}});
-  for (auto& run : one.runs) run.max_error = 6e-8;
+  for (auto& run : runs(one)) set_error(run, 6e-8);
   Result other = one;
-  for (auto& run : other.runs) run.max_error = 2e-7;
+  for (auto& run : runs(other)) set_error(run, 2e-7);
   EXPECT_EQ(verdict(one, other), Verdict::pass);
-  other.runs[1].max_error = 2e-6;
+  set_error(runs(other)[1], 2e-6);
   EXPECT_EQ(verdict(one, other), Verdict::fail);
 }
 
@@ -150,7 +163,7 @@ TEST(Compare, HealthIsJudgedByTheLimitOfTheDeck) {
   accept(one, {{{"metric", "pcie_replays"}, {"max", 10}}});
   const auto with_replays = [&](std::int64_t replays) {
     Result made = one;
-    HealthRecord& health = made.device.health.emplace();
+    HealthRecord& health = made.points[0].device.health.emplace();
     health.before.pcie_replays = 0;
     health.after.pcie_replays = replays;
     return made;
@@ -166,7 +179,7 @@ TEST(Compare, TheStrictestLimitCounts) {
   const Json loose = {{"metric", "max_error"}, {"max", 1e-3}};
   const Json strict = {{"metric", "max_error"}, {"order", "by_engine"}, {"max", 1e-6}};
   Result other = one;
-  other.runs[1].max_error = 5e-4;
+  set_error(runs(other)[1], 5e-4);
   for (const bool turned : {false, true}) {
     accept(one, {turned ? strict : loose, turned ? loose : strict});
     EXPECT_EQ(verdict(one, other), Verdict::fail);
@@ -175,7 +188,7 @@ TEST(Compare, TheStrictestLimitCounts) {
 
 TEST(Compare, AResultPassesBesideItself) {
   Result one = result("a", 1);
-  one.runs[1].samples_s = {1.0, 1.5, 2.1};  // whose interval is wide
+  runs(one)[1].samples_s = {1.0, 1.5, 2.1};  // whose interval is wide
   EXPECT_EQ(verdict(one, one), Verdict::pass);
   // But alike within 1 % is not within less.
   Result alike = result("b", 1.0005);
@@ -187,19 +200,19 @@ TEST(Compare, AResultPassesBesideItself) {
 TEST(Compare, FewRepetitionsWhoseIntervalHoldsTheLimitAreInconclusive) {
   Result one = result("a", 1);
   accept(one, {{{"metric", "time"}, {"order", "by_engine"}}});
-  one.runs[1].samples_s = {1.0, 1.05, 1.1};
+  runs(one)[1].samples_s = {1.0, 1.05, 1.1};
   Result other = one;
-  other.runs[1].samples_s = {1.07, 1.08, 1.12};
+  runs(other)[1].samples_s = {1.07, 1.08, 1.12};
   EXPECT_EQ(verdict(one, other), Verdict::inconclusive);
 }
 
 TEST(Compare, OneSampleDecidesNothing) {
   Result one = result("a", 1);
   accept(one, {{{"metric", "time"}, {"order", "by_engine"}}});
-  one.runs[1].samples_s = {1};
+  runs(one)[1].samples_s = {1};
   Result other = one;
   for (const double time_s : {0.5, 2.0}) {
-    other.runs[1].samples_s = {time_s};
+    runs(other)[1].samples_s = {time_s};
     EXPECT_EQ(verdict(one, other), Verdict::inconclusive);
   }
 }
@@ -210,9 +223,9 @@ TEST(Compare, ValuesWithoutARatioAreJudgedByBothEndsOfTheFirstInterval) {
   // Efficiencies of the times: (2 - time) / (2 - 1).
   const auto with_times = [&](const std::vector<double>& times_s) {
     Result made = one;
-    made.runs[0].samples_s.assign(times_s.size(), 2);
-    made.runs[1].samples_s = times_s;
-    made.runs[1].bounds = model::Bounds{.serial_s = 2, .bound_s = 1};
+    runs(made)[0].samples_s.assign(times_s.size(), 2);
+    runs(made)[1].samples_s = times_s;
+    runs(made)[1].bounds = model::Bounds{.serial_s = 2, .bound_s = 1};
     return made;
   };
   const Result wide = with_times({2.05, 1.7, 1.4, 1.1, 1.05, 1.02});
@@ -231,24 +244,23 @@ TEST(Compare, ValuesWithoutARatioAreJudgedByBothEndsOfTheFirstInterval) {
 TEST(Compare, SpeedUpsWithoutPotentialAreNotJudged) {
   Result one = result("a", 2);
   accept(one, {{{"metric", "speedup"}, {"order", "by_engine"}}});
-  one.runs[1].bounds = model::Bounds{.bound_s = 1.9};
+  runs(one)[1].bounds = model::Bounds{.bound_s = 1.9};
   Result other = one;
-  for (double& time_s : other.runs[1].samples_s) time_s *= 1.2;
-  other.runs[1].bounds->bound_s = 1.7;
+  for (double& time_s : runs(other)[1].samples_s) time_s *= 1.2;
+  runs(other)[1].bounds->bound_s = 1.7;
   EXPECT_EQ(verdict(one, other), Verdict::inconclusive);
-  one.runs[1].bounds->bound_s = 1.7;
+  runs(one)[1].bounds->bound_s = 1.7;
   EXPECT_EQ(verdict(one, other), Verdict::fail);
-  other.runs[1].bounds->bound_s = 1.9;
+  runs(other)[1].bounds->bound_s = 1.9;
   EXPECT_EQ(verdict(one, other), Verdict::inconclusive);
 }
 
 TEST(Compare, ComparesEachPhaseWithItself) {
   Result one = result("a", 1);
-  one.points.push_back({.phase = deck::Phase::together});
-  for (auto run : std::vector(one.runs)) {
-    run.phase = deck::Phase::together;
+  Point& together = one.points.emplace_back(one.points[0]);
+  together.phase = deck::Phase::together;
+  for (auto& run : together.runs) {
     for (double& time_s : run.samples_s) time_s *= 2;
-    one.runs.push_back(run);
   }
   const Comparison same = compared(one, one);
   ASSERT_FALSE(same.changes.empty());
@@ -269,10 +281,11 @@ TEST(Compare, WithoutALimitErrorsAreNotJudged) {
   Result one = result("a", 1);
   accept(one, {{{"metric", "max_error"}, {"reference", "r.yaml"}},
                {{"metric", "throttled"}, {"reference", "r.yaml"}}});
-  one.device.health = HealthRecord{.before = {}, .after = {}, .throttled = ThrottledTime()};
+  one.points[0].device.health =
+      HealthRecord{.before = {}, .after = {}, .throttled = ThrottledTime()};
   Result other = one;
-  other.device.health->throttled->slowed_s = 0.5;
-  for (auto& run : other.runs) run.max_error = 1e-7;
+  other.points[0].device.health->throttled->slowed_s = 0.5;
+  for (auto& run : runs(other)) set_error(run, 1e-7);
   const Comparison comparison = compared(one, other);
   EXPECT_EQ(comparison.changes.size(), 5U);  // throttled, and two times of two orders
   for (const Change& change : comparison.changes) EXPECT_FALSE(change.verdict);
@@ -286,7 +299,7 @@ TEST(Compare, WhatFollowsFromAllTimesIsJudgedByTheLimitOfTheDeck) {
   EXPECT_EQ(same.changes.back().trend, Trend::identical);
   EXPECT_EQ(verdict_of(exit_code_of({same})), Verdict::pass);
   Result drifting = one;
-  auto& samples_s = drifting.runs[1].samples_s;
+  auto& samples_s = runs(drifting)[1].samples_s;
   for (std::size_t i = 13; i < samples_s.size(); ++i) samples_s[i] *= 1.2;
   EXPECT_EQ(verdict(one, drifting), Verdict::fail);
   EXPECT_EQ(compared(one, drifting).changes.back().trend, Trend::inconclusive);
@@ -298,15 +311,15 @@ TEST(Compare, WhatFollowsFromAllTimesIsJudgedByTheLimitOfTheDeck) {
 TEST(Compare, ComparesTheDeviceOnce) {
   Result one = result("a", 1);
   accept(one, {{{"metric", "h2d_rate"}, {"max", 1e-9}}});  // the limit of one file alone
-  one.device = {
-      .link_bytes = 1000, .h2d_s = {1, 1, 1, 1}, .d2h_s = {1, 1, 1, 1}, .duplex_s = {1, 1, 1, 1}};
+  const std::vector<double> times_s(4, 1.0);
+  one.points[0].device.link = LinkSamples{1000, times_s, times_s, times_s, {}, {}};
   Result half = one;
-  half.device.h2d_s = {2, 2, 2, 2};
+  half.points[0].device.link->h2d_s.assign(4, 2.0);
   const Comparison comparison = compared(one, half);
   EXPECT_EQ(comparison.changes[0].order, "-");
   EXPECT_DOUBLE_EQ(comparison.changes[0].ratio->value, 0.5);
   EXPECT_EQ(comparison.changes[0].verdict, Verdict::fail);
-  for (Result* const each : {&one, &half}) each->device = {};  // as in files of earlier sweeps
+  for (Result* const each : {&one, &half}) each->points[0].device.link.reset();
   EXPECT_EQ(verdict(one, half), Verdict::inconclusive);
 }
 
@@ -316,13 +329,9 @@ Result sweep(const std::string& file, const std::vector<int>& counts) {
   made.deck.identity = "sweep";
   made.deck.resolved["sweep"]["chunks.count"] = counts;
   made.points.clear();
-  made.runs.clear();
   for (const int count : counts) {
-    made.points.push_back({.values = {{"chunks.count", count}}});
-    for (auto& run : result(file, count).runs) {
-      run.point = made.points.back().values;
-      made.runs.push_back(run);
-    }
+    made.points.push_back(
+        {.values = {{"chunks.count", count}}, .runs = result(file, count).points[0].runs});
   }
   return made;
 }
@@ -368,7 +377,6 @@ TEST(Compare, PointsAreTheSameWhateverMadeThem) {
   // A sweep over another key shares the points with the same values of both.
   Result lanes = result("lanes", 4);
   lanes.points[0].values = {{"issue.lanes", 3}};
-  for (auto& run : lanes.runs) run.point = lanes.points[0].values;
   Result three = many;
   three.deck.resolved["issue"]["lanes"] = 3;
   EXPECT_THAT(by_engine(compared(three, lanes, 0.01, true)),
@@ -393,7 +401,7 @@ TEST(Compare, FindsTheSweepThatHasAPoint) {
 
 TEST(Compare, OrdersOfOneResultAloneGetRows) {
   Result more = result("more", 1);
-  more.runs.push_back(run(Order::depth_first, 3));
+  runs(more).push_back(run(Order::depth_first, 3));
   Result all = result("all", 1);
   accept(all, {{{"metric", "throughput"}}});  // of every order
   const Comparison comparison = compared(all, more);
@@ -408,7 +416,7 @@ TEST(Compare, OrdersOfOneResultAloneGetRows) {
 
 TEST(Compare, IdenticalSamplesAreCalledSo) {
   Result one = result("a", 1);
-  one.runs[1].samples_s = {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6};
+  runs(one)[1].samples_s = {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6};
   const Change change = compared(one, one).changes[1];
   EXPECT_EQ(change.trend, Trend::identical);
   EXPECT_EQ(change.ratio->lo, 1);

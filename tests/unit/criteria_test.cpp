@@ -36,7 +36,7 @@ deck::Criterion at_least(Metric metric, double min, std::optional<Order> order =
 }
 
 ExitCode exit_code(const Runs& runs, const std::vector<Check>& checks) {
-  return result_of(part_of(runs, checks)).code;
+  return result_of(point_of(runs, checks)).code;
 }
 
 base::Summary interval(double lo, double median, double hi) {
@@ -114,7 +114,7 @@ TEST(JudgeAll, OverlapIsInconclusiveWhereItCouldSaveLittle) {
 
 TEST(Efficiency, IsNotShownWhereItWouldBeNoise) {
   for (const double bound_s : {1.7, 1.9}) {  // of 2 s
-    const results::Result result = result_of(part_of(with_bound(bound_s)));
+    const results::Result result = result_of(point_of(with_bound(bound_s)));
     EXPECT_EQ(shown(result).find("3.333") != std::string::npos, bound_s < 1.8);
     EXPECT_THAT(report::result_lines(result), HasSubstr("metric=overlap_efficiency"));
   }
@@ -137,12 +137,12 @@ TEST(JudgeAll, MinAndMaxAreTwoChecks) {
 }
 
 TEST(JudgeAll, MetricsOfTheDeviceAreJudgedOnce) {
-  const DeviceSamples device{.link_bytes = 1000000000,
-                             .h2d_s = {0.1, 0.1, 0.2},
-                             .d2h_s = {0.2, 0.2, 0.2},
-                             .duplex_s = {0.25, 0.25, 0.25},
-                             .duplex_h2d_s = {0.2, 0.2, 0.2},
-                             .duplex_d2h_s = {0.5, 0.5, 0.5}};
+  const DeviceSamples device{.link = results::LinkSamples{.bytes = 1000000000,
+                                                          .h2d_s = {0.1, 0.1, 0.2},
+                                                          .d2h_s = {0.2, 0.2, 0.2},
+                                                          .duplex_s = {0.25, 0.25, 0.25},
+                                                          .duplex_h2d_s = {0.2, 0.2, 0.2},
+                                                          .duplex_d2h_s = {0.5, 0.5, 0.5}}};
   const auto check = [&](Metric metric, double min) {
     const auto checks = judged({at_least(metric, min)}, two_runs, device);
     EXPECT_EQ(checks.size(), 1U);
@@ -163,7 +163,7 @@ TEST(JudgeAll, HealthIsWhatHappenedDuringTheRuns) {
   const auto check = [&](Metric metric, double max) {
     const auto checks =
         judged({at_most(metric, max)}, two_runs,
-               {.link_bytes = 1, .h2d_s = {1}, .d2h_s = {1}, .duplex_s = {1}, .health = health});
+               {.link = results::LinkSamples{1, {1}, {1}, {1}, {}, {}}, .health = health});
     EXPECT_EQ(checks.size(), 1U);
     const base::Summary value = checks.at(0).value;
     EXPECT_EQ(std::isnan(value.median), checks.at(0).verdict == Verdict::inconclusive);
@@ -269,16 +269,16 @@ TEST(Where, WhatIsNotPredictedNeverPasses) {
 
 TEST(ExitCode, BrokenDataLimitsAreWrongData) {
   auto runs = two_runs;
-  runs[1].max_error = 1e-3;
+  set_error(runs[1], 1e-3);
   const auto checks = judged({at_most(Metric::max_error, 1e-6)}, runs);
   EXPECT_EQ(exit_code(runs, checks), ExitCode::wrong_data);
-  EXPECT_EQ(result_of(part_of(runs, checks)).verdict, Verdict::fail);
+  EXPECT_EQ(result_of(point_of(runs, checks)).verdict, Verdict::fail);
 }
 
 TEST(JudgeAll, OneVerifiedRepetitionHasAnError) {
   auto one = run_of(Order::sequential, {1});
   one.verified = true;
-  one.max_error = 1e-3;
+  set_error(one, 1e-3);
   const auto checks = judged({at_most(Metric::max_error, 1e-6)}, {one});
   ASSERT_EQ(checks.size(), 1U);
   EXPECT_EQ(checks[0].verdict, Verdict::fail);
@@ -295,7 +295,7 @@ TEST(ExitCode, AStraddledLimitIsInconclusive) {
   const Runs runs = {run_of(Order::sequential, {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6})};
   const auto checks = judged({at_most(Metric::time, 1.3)}, runs);
   EXPECT_EQ(exit_code(runs, checks), ExitCode::inconclusive);
-  EXPECT_EQ(result_of(part_of(runs, checks)).verdict, Verdict::inconclusive);
+  EXPECT_EQ(result_of(point_of(runs, checks)).verdict, Verdict::inconclusive);
 }
 
 TEST(ExitCode, WorstFirst) {
@@ -312,7 +312,7 @@ TEST(ExitCode, WorstFirst) {
 }
 
 auto value(Metric metric, const results::Run& run, const Runs& runs) {
-  return results::value(metric, run, results::pointers(runs));
+  return results::value(metric, run, runs);
 }
 
 auto speedup(const results::Run& run, const Runs& runs) {
@@ -339,8 +339,7 @@ TEST(Speedup, PairsRepetitions) {
 }
 
 results::Run beside_host_work(results::Run run, std::vector<double> work_s) {
-  run.host_work = true;
-  run.host_work_samples = {std::move(work_s)};
+  run.host_work = results::HostWorkSamples{std::move(work_s)};
   return run;
 }
 
@@ -378,24 +377,24 @@ TEST(HostWork, IsJudgedByItsOwnMetricAlone) {
 
 TEST(HostWork, ShowsInTableLinesAndFile) {
   const results::Result result =
-      result_of(part_of({run_of(Order::depth_first, {2, 2, 2}),
-                         beside_host_work(run_of(Order::depth_first, {3, 3, 3}), {2, 2, 2})}));
+      result_of(point_of({run_of(Order::depth_first, {2, 2, 2}),
+                          beside_host_work(run_of(Order::depth_first, {3, 3, 3}), {2, 2, 2})}));
   EXPECT_THAT(shown(result), HasSubstr("depth_first + host work  2.000 s  50.0 %"));
   EXPECT_THAT(report::result_lines(result),
               HasSubstr("order=depth_first metric=host_work_hidden value=0.5 unit=1 lo=0.5 hi=0.5 "
                         "n=3 host_work=on\n"));
   const auto json = nlohmann::json::parse(report::json({result}));
-  EXPECT_EQ(json["runs"][0]["host_work"], nullptr);
-  EXPECT_EQ(json["runs"][1]["host_work_hidden"], 0.5);
-  EXPECT_EQ(json["runs"][1]["host_work"]["time_s"]["median"], 2);
+  EXPECT_EQ(json["points"][0]["runs"][0]["host_work"], nullptr);
+  EXPECT_EQ(json["points"][0]["runs"][1]["host_work_hidden"]["median"], 0.5);
+  EXPECT_EQ(json["points"][0]["runs"][1]["host_work"]["time_s"]["median"], 2);
 }
 
 TEST(Disturbance, LosesAgainstTheUndisturbedTwin) {
   Runs runs = {run_of(Order::depth_first, {2, 4, 2}), run_of(Order::depth_first, {3, 6, 3})};
   runs[1].disturbance = deck::Disturbance::malloc;
-  EXPECT_FALSE(results::disturbance_loss(runs[0], results::pointers(runs)));
-  EXPECT_DOUBLE_EQ(results::disturbance_loss(runs[1], results::pointers(runs))->median, 0.5);
-  EXPECT_DOUBLE_EQ(results::disturbance_loss(runs[1], results::pointers(runs))->hi, 0.5);
+  EXPECT_FALSE(results::disturbance_loss(runs[0], runs));
+  EXPECT_DOUBLE_EQ(results::disturbance_loss(runs[1], runs)->median, 0.5);
+  EXPECT_DOUBLE_EQ(results::disturbance_loss(runs[1], runs)->hi, 0.5);
   EXPECT_EQ(judged({at_most(Metric::time, 2.5)}, runs).size(), 1U);
 }
 
@@ -410,7 +409,7 @@ TEST(Predictions, CompareWithTheBaselineOfTheirOwnDevice) {
     runs.back().device = device;
     runs.back().predicted_s = seconds;
   }
-  results::Result result = result_of(part_of(runs));
+  results::Result result = result_of(point_of(runs));
   result.predicted_for = {"a", "b"};
   EXPECT_THAT(shown(result), HasSubstr("sequential   4.000 s      1.00  9.000 s      1.00\n"
                                        "depth_first  1.000 s      4.00  3.000 s      3.00\n"));
@@ -419,7 +418,7 @@ TEST(Predictions, CompareWithTheBaselineOfTheirOwnDevice) {
 TEST(ResultLines, AreExact) {
   const Runs runs = {two_runs[1]};
   const auto checks = judged({at_most(Metric::time, 1.5)}, runs);
-  results::Result result = result_of(part_of(runs, checks));
+  results::Result result = result_of(point_of(runs, checks));
   EXPECT_EQ(
       report::result_lines(result),
       "OVERLAP_FOM deck=hand order=depth_first metric=time value=1 unit=s lo=1 hi=1 n=6\n"
@@ -427,20 +426,18 @@ TEST(ResultLines, AreExact) {
       "n=6\n"
       "OVERLAP_FOM deck=hand order=depth_first metric=max_error value=0 unit=1 lo=0 hi=0 n=1\n"
       "OVERLAP_CHECK metric=time order=depth_first verdict=PASS value=1 limit=1.5\n");
-  result.runs.clear();
-  result.checks.clear();
   result.points[0].values = {{"memory.host", "pageable"}, {"title", "a,b:c d"}};
   result.points[0].phase = deck::Phase::together;
-  add_point(result, 0, part_of(runs, checks));
+  add_point(result, 0, point_of(runs, checks));
   EXPECT_THAT(report::result_lines(result),
               HasSubstr("metric=time value=1 unit=s lo=1 hi=1 n=6 "
                         "point=memory.host:pageable,title:a_b_c_d phase=together\n"));
 }
 
 TEST(ResultLines, TheLastIsTheWorstOfTheCall) {
-  const results::Result right = result_of(part_of(two_runs)),
+  const results::Result right = result_of(point_of(two_runs)),
                         slow = result_of(
-                            part_of(two_runs, judged({at_most(Metric::time, 0)}, two_runs)));
+                            point_of(two_runs, judged({at_most(Metric::time, 0)}, two_runs)));
   EXPECT_EQ(report::verdict_line({&right, 1}), "OVERLAP_RESULT verdict=PASS data=OK exit=0\n");
   EXPECT_EQ(report::verdict_line(report::Results{right, slow, right}),
             "OVERLAP_RESULT verdict=FAIL data=OK exit=5\n");
@@ -449,20 +446,19 @@ TEST(ResultLines, TheLastIsTheWorstOfTheCall) {
 TEST(WrongData, ShowsEverywhere) {
   Runs runs = two_runs;
   runs[1].wrong = WrongData{3, "sums", 77, 12, -1};
-  runs[1].max_error = 13;
   runs[1].verified = false;
-  const results::Result result = result_of(part_of(runs));
+  const results::Result result = result_of(point_of(runs));
   EXPECT_EQ(report::verdict_line({&result, 1}), "OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n");
   EXPECT_THAT(shown(result), HasSubstr("WRONG DATA"));
-  EXPECT_EQ(report::wrong_data(result),
+  EXPECT_EQ(report::wrong_data(result.points[0]),
             "wrong data: order depth_first, chunk 3, array sums, index 77: expected 12, found "
             "-1\n");
   const auto json = nlohmann::json::parse(report::json({result}));
   EXPECT_EQ(json["exit_code"], 2);
   EXPECT_EQ(json["verdict"], "FAIL");
-  EXPECT_EQ(json["runs"][0]["wrong"], nullptr);
+  EXPECT_EQ(json["points"][0]["runs"][0]["wrong"], nullptr);
   EXPECT_EQ(
-      json["runs"][1]["wrong"],
+      json["points"][0]["runs"][1]["wrong"],
       (nlohmann::json{
           {"chunk", 3}, {"array", "sums"}, {"index", 77}, {"expected", 12.0}, {"found", -1.0}}));
 }

@@ -24,7 +24,7 @@ struct Point {
 
 void describe(describe::Visitor& v, Point& p) {
   v("x", p.x, "Abscissa.");
-  v("n", p.n, "How often.", describe::from_zero, describe::added);
+  v("n", p.n, "How often.", describe::from_zero);
 }
 
 struct Toy {
@@ -67,8 +67,8 @@ void describe(describe::Visitor& v, Toy& t) {
 }
 
 constexpr const char* disc = R"({
-  "name": "a\nb", "shape": "disc", "radius": null, "origin": {"x": 0}, "samples": [1, 2.5e-3], "unknown": {"a": [1]},
-  "points": [{"x": null, "n": 3}, {"x": 1e300}], "centre": null,
+  "name": "a\nb", "shape": "disc", "radius": null, "origin": {"x": 0, "n": 1}, "samples": [1, 2.5e-3], "unknown": {"a": [1]},
+  "points": [{"x": null, "n": 3}, {"n": 1, "x": 1e300}], "centre": null,
   "corners": {"left": {"x": 1, "n": 0}}, "round": true, "bytes": 5, "rest": {"b": [1, "x", null, false, 1.50]}
 })";
 
@@ -162,7 +162,7 @@ TEST(Describe, JsonErrorsNameFileAndPath) {
   EXPECT_EQ(bad("2.5e-3", "-1"), "toy.json: samples[1]: found -1; allowed: a number from 0");
   EXPECT_EQ(bad("2.5e-3", "\"x\""), "toy.json: samples[1]: found 'x'; allowed: a number from 0");
   EXPECT_EQ(bad("1e300", "{}"), "toy.json: points[1].x: found a map; allowed: a number");
-  EXPECT_EQ(bad("\"x\": 1e300", ""), "toy.json: points[1].x: found nothing; allowed: a number");
+  EXPECT_EQ(bad(", \"x\": 1e300", ""), "toy.json: points[1].x: found nothing; allowed: a number");
   EXPECT_EQ(bad("\"n\": 3", "\"n\": 3.5"),
             "toy.json: points[0].n: found 3.5; allowed: a whole number from 0");
   EXPECT_EQ(bad("\"n\": 3", "\"n\": 3000000000"),
@@ -236,7 +236,7 @@ TEST(Describe, MakesASchema) {
   EXPECT_EQ(of("bytes"),
             R"({"description":"Its size.","type":"integer","minimum":1,"maximum":1024})");
   const std::string point =
-      R"("type":"object","required":["x"],"properties":{"x":{"description":"Abscissa.",)"
+      R"("type":"object","required":["x","n"],"properties":{"x":{"description":"Abscissa.",)"
       R"("type":"number"},"n":{"description":"How often.","type":"integer","minimum":0}}})";
   EXPECT_EQ(of("centre"),
             R"({"description":"Its centre.","anyOf":[{)" + point + R"(,{"type":"null"}]})");

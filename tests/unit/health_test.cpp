@@ -42,7 +42,7 @@ results::HealthRecord ill() {
 }
 
 results::Result result_with(std::optional<results::HealthRecord> health) {
-  results::Part part = part_of({run_of(deck::Order::depth_first, std::vector<double>(6, 10e-3))});
+  results::Point part = point_of({run_of(deck::Order::depth_first, std::vector<double>(6, 10e-3))});
   part.device.health = std::move(health);
   return result_of(std::move(part));
 }
@@ -80,25 +80,28 @@ TEST(Health, IsInResultLines) {
 }
 
 TEST(Health, IsInResultFiles) {
-  const auto health = nlohmann::json::parse(json({result_with(ill())})).at("health");
+  const auto health =
+      nlohmann::json::parse(json({result_with(ill())})).at("points")[0].at("health");
   EXPECT_EQ(health.at("before").at("throttle_reasons"), nlohmann::json::array());
   const auto& after = health.at("after");
   EXPECT_EQ(after.at("pcie_width"), 8);
   EXPECT_EQ(after.at("replays"), 5);
   EXPECT_EQ(after.at("ecc"), nlohmann::json({{"corrected", 2}, {"uncorrected", 1}}));
   EXPECT_EQ(after.at("throttle_reasons"), nlohmann::json({"sw_power_cap", "applications_clocks"}));
-  EXPECT_EQ(health.at("throttled").size(), base::throttles.size());
+  EXPECT_EQ(health.at("throttled").size(), base::throttles.size() + 1);
+  EXPECT_EQ(health.at("throttled").at("slowed_s"), 0.03);
   EXPECT_EQ(health.at("throttled").at("sw_power_cap"), 0.03);
   EXPECT_EQ(health.at("throttled").at("idle"), 0);
-  EXPECT_EQ(health.at("pcie_replays"), 4);
-  EXPECT_EQ(health.at("ecc_errors"), 1);
-  EXPECT_EQ(health.at("throttled_s"), 0.03);
-  const auto empty =
-      nlohmann::json::parse(json({result_with(results::HealthRecord())})).at("health");
+  EXPECT_EQ(health.at("pcie_replays").at("median"), 4);
+  EXPECT_EQ(health.at("ecc_errors").at("median"), 1);
+  EXPECT_EQ(health.at("throttled_s").at("median"), 0.03);
+  const auto empty = nlohmann::json::parse(json({result_with(results::HealthRecord())}))
+                         .at("points")[0]
+                         .at("health");
   EXPECT_EQ(empty.at("after").at("throttle_reasons"), nullptr);
   EXPECT_EQ(empty.at("throttled"), nullptr);
   EXPECT_EQ(empty.at("pcie_replays"), nullptr);
-  EXPECT_EQ(nlohmann::json::parse(json({result_with({})})).at("health"), nullptr);
+  EXPECT_EQ(nlohmann::json::parse(json({result_with({})})).at("points")[0].at("health"), nullptr);
 }
 
 TEST(Health, ListSaysWhetherItCanBeRead) {

@@ -9,7 +9,7 @@ namespace overlap::experiment {
 namespace {
 
 /// The baseline, and an order that does not overlap and got `got_s` of 2 s of CPU time.
-Part judged_on_host(deck::Metric metric, double limit, double cores, double got_s) {
+results::Point judged_on_host(deck::Metric metric, double limit, double cores, double got_s) {
   Plan plan;
   deck::Criterion& criterion = plan.deck.acceptance.emplace_back();
   criterion.metric = metric;
@@ -37,16 +37,16 @@ Part judged_on_host(deck::Metric metric, double limit, double cores, double got_
 TEST(Judge, AnOrderThatLacksCoresIsNotToBlame) {
   using deck::Metric;
   EXPECT_EQ(judged_on_host(Metric::speedup, 1.3, 2, 1.9).checks.at(0).verdict, Verdict::fail);
-  const Part few = judged_on_host(Metric::speedup, 1.3, 1, 2);
-  EXPECT_EQ(few.exit_code(), base::ExitCode::inconclusive);
+  const results::Point few = judged_on_host(Metric::speedup, 1.3, 1, 2);
+  EXPECT_EQ(few.outcome->exit_code, base::ExitCode::inconclusive);
   EXPECT_THAT(few.checks.at(0).text,
               testing::HasSubstr("inconclusive: few cores: 1 core for 2 workers"));
-  const Part busy = judged_on_host(Metric::speedup, 1.3, 2, 1);
-  EXPECT_EQ(busy.exit_code(), base::ExitCode::inconclusive);
+  const results::Point busy = judged_on_host(Metric::speedup, 1.3, 2, 1);
+  EXPECT_EQ(busy.outcome->exit_code, base::ExitCode::inconclusive);
   EXPECT_THAT(busy.checks.at(0).reason,
               testing::HasSubstr("busy cores: the workers got 1.0 of 2 cores"));
   EXPECT_EQ(judged_on_host(Metric::time, 1, 1, 1).checks.at(0).verdict, Verdict::fail);
-  EXPECT_EQ(judged_on_host(Metric::speedup, 0.9, 1, 1).exit_code(), base::ExitCode::pass);
+  EXPECT_EQ(judged_on_host(Metric::speedup, 0.9, 1, 1).outcome->exit_code, base::ExitCode::pass);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ int count(const std::string& text, const std::string& part) {
 }
 
 TEST(Junit, IsASuitePerDeckWithATestForItsDataAndOnePerCheck) {
-  results::Part part = part_of({soaked()}, {check_of(Verdict::fail)});
+  results::Point part = point_of({soaked()}, {check_of(Verdict::fail)});
   part.findings = {{.order = Order::by_engine, .cause = "few_lanes", .text = "1 lane & 4 chunks"}};
   results::Result result = result_of(std::move(part));
   result.deck.sha256 = "abc";
@@ -82,7 +82,7 @@ TEST(Junit, SaysWhatBecameOfACheck) {
       {Verdict::skipped, "<skipped type=\"SKIPPED\">", R"(failures="0" errors="0" skipped="1")"},
   };
   for (const auto& row : rows) {
-    const std::string text = junit({result_of(part_of({soaked()}, {check_of(row.verdict)}))});
+    const std::string text = junit({result_of(point_of({soaked()}, {check_of(row.verdict)}))});
     EXPECT_NE(text.find(row.counts), std::string::npos) << text;
     EXPECT_NE(text.find(row.element), std::string::npos) << text;
     EXPECT_EQ(count(text, "</testcase>"), row.verdict == Verdict::pass ? 0 : 1);
@@ -90,7 +90,7 @@ TEST(Junit, SaysWhatBecameOfACheck) {
 }
 
 TEST(Junit, FindingsOfADisturbedRunAreNotThoseOfItsOrder) {
-  results::Part part = part_of({soaked()}, {check_of(Verdict::fail)});
+  results::Point part = point_of({soaked()}, {check_of(Verdict::fail)});
   part.findings = {{.order = Order::by_engine,
                     .disturbance = deck::Disturbance::malloc,
                     .cause = "waits",
@@ -99,26 +99,26 @@ TEST(Junit, FindingsOfADisturbedRunAreNotThoseOfItsOrder) {
 }
 
 TEST(Junit, SaysWhatCouldNotBeWritten) {
-  results::Result result = result_of(part_of({soaked()}));
+  results::Result result = result_of(point_of({soaked()}));
   results::fail(result, base::ExitCode::runtime_error, "a.json: cannot write: No space left");
   EXPECT_EQ(count(junit({result}), "<error type=\"ERROR\">a.json: cannot write"), 1);
 }
 
 TEST(Junit, SaysWhatBecameOfTheData) {
   const auto failed = [&](base::ExitCode code) {
-    return experiment::failed_part(deck::Point(), base::Error(code, "no <GPU>"));
+    return experiment::failed_point(deck::Point(), base::Error(code, "no <GPU>"));
   };
-  results::Part wrong = part_of({soaked()});
+  results::Point wrong = point_of({soaked()});
   wrong.runs.front().wrong = results::WrongData{};
-  results::Part interrupted = part_of({soaked()});
-  interrupted.interrupted = true;
-  const std::pair<results::Part, const char*> rows[] = {
-      {part_of({soaked()}), "/data\" time=\"6.000000\" />"},
+  results::Point interrupted = point_of({soaked()});
+  interrupted.outcome = results::Outcome{.interrupted = true};
+  const std::pair<results::Point, const char*> rows[] = {
+      {point_of({soaked()}), "/data\" time=\"6.000000\" />"},
       {wrong, "<failure type=\"FAIL\">by_engine left wrong data</failure>"},
       {failed(base::ExitCode::precondition), "<error type=\"ERROR\">no &lt;GPU&gt;</error>"},
       {failed(base::ExitCode::skipped), "<skipped type=\"SKIPPED\">no &lt;GPU&gt;</skipped>"},
       {interrupted, "<error type=\"INTERRUPTED\">interrupted</error>"},
-      {part_of({run_of(Order::by_engine, {})}),
+      {point_of({run_of(Order::by_engine, {})}),
        "<skipped type=\"SKIPPED\">predicted, not run</skipped>"},
   };
   for (const auto& [part, element] : rows) {
@@ -129,7 +129,7 @@ TEST(Junit, SaysWhatBecameOfTheData) {
 
 TEST(Junit, NamesAreUnique) {
   const results::Result result =
-      result_of(part_of({soaked()}, {check_of(Verdict::pass), check_of(Verdict::fail)}));
+      result_of(point_of({soaked()}, {check_of(Verdict::pass), check_of(Verdict::fail)}));
   const std::string text = junit({result, result});
   for (const char* name : {"/throughput\"", "/throughput#2\"", "/throughput#3\"", "/throughput#4\"",
                            "/data\"", "/data#2\""}) {
@@ -139,7 +139,7 @@ TEST(Junit, NamesAreUnique) {
 
 TEST(Junit, HoldsTextThatIsNoXml) {
   results::Result result =
-      result_of(part_of({soaked()}, {check_of(Verdict::inconclusive, "\x1b[1m<it>")}));
+      result_of(point_of({soaked()}, {check_of(Verdict::inconclusive, "\x1b[1m<it>")}));
   result.deck.path = "a\x01\"\xff&.yaml";
   const std::string text = junit({result});
   EXPECT_EQ(count(text, "name=\"a\\x01&quot;\xef\xbf\xbd&amp;/alone/-/data\""), 1) << text;
@@ -157,8 +157,8 @@ TEST(Junit, NamesThePointsOfASweep) {
   result.deck.path = "hand.yaml";
   for (const std::size_t number : {0U, 2U}) {
     add_point(result, number,
-              part_of({soaked()}, {check_of(number == 0 ? Verdict::pass : Verdict::fail),
-                                   {.metric = deck::Metric::h2d_rate}}));
+              point_of({soaked()}, {check_of(number == 0 ? Verdict::pass : Verdict::fail),
+                                    {.metric = deck::Metric::h2d_rate}}));
   }
   const std::string text = junit({result});
   EXPECT_EQ(count(text, "\"hand[chunks.count=2,memory.host=pinned]/alone/by_engine/throughput\""),

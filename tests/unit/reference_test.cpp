@@ -46,6 +46,7 @@ Run run(Order order, std::vector<double> samples_s) {
   made.h2d_bytes = 1000000000;
   made.samples_s = std::move(samples_s);
   made.verified = true;
+  made.metrics[static_cast<std::size_t>(Metric::max_error)] = base::summarize({0});
   return made;
 }
 
@@ -183,8 +184,7 @@ TEST(ReferenceLimit, OfTheDeviceHasNoOrder) {
   Subject rate = h200;
   rate.order.reset();
   rate.metric = Metric::h2d_rate;
-  const DeviceSamples device{
-      .link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {1}, .duplex_s = {1}};
+  const DeviceSamples device{.link = LinkSamples{1000000000, {0.02}, {1}, {1}, {}, {}}};
   const std::vector<deck::Criterion> criteria = {
       {.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}, .reference = "given"}};
   const auto verdict = [&](double value) {
@@ -229,12 +229,12 @@ TEST(ReferenceLimit, ShowsInTextsAndFiles) {
   EXPECT_EQ(limit_text(unknown), "unknown");
   EXPECT_THAT(unknown.text, HasSubstr("limit unknown; inconclusive: refs/h200.yaml has no"));
   Result result;
-  result.checks = {known, unknown};
+  result.points = {{.checks = {known, unknown}}};
   const Json json = describe::write(result);
-  EXPECT_EQ(json["checks"][0]["reference"].dump(),
+  EXPECT_EQ(json["points"][0]["checks"][0]["reference"].dump(),
             R"({"file":"refs/h200.yaml","value":110.0,"below":0.03})");
-  EXPECT_TRUE(json["checks"][1]["limit"].is_null());
-  EXPECT_TRUE(json["checks"][1]["reference"].is_null());
+  EXPECT_TRUE(json["points"][0]["checks"][1]["limit"].is_null());
+  EXPECT_TRUE(json["points"][0]["checks"][1]["reference"].is_null());
 }
 
 TEST(ReferenceLimit, IsOfTheMachine) {
@@ -313,16 +313,21 @@ Result result(const std::string& unit, double gb_per_s) {
   result.started = "2026-01-31T12:00:00Z";
   result.deck.path = "input/acceptance/gpu.yaml";
   result.deck.identity = h200.deck;
-  result.points = {Point()};
-  result.runs = {run(Order::by_engine, std::vector<double>(5, 1 / gb_per_s))};
+  result.points = {{.runs = {run(Order::by_engine, std::vector<double>(5, 1 / gb_per_s))}}};
   return result;
 }
 
-/// The baseline of results, whose metrics follow from their samples.
-Baseline made_from(std::vector<Result> results, std::optional<double> below = {}) {
-  for (Result& result : results) {
-    evaluate(result.runs);
+/// With metrics that follow from the samples.
+Result evaluated(Result result) {
+  for (Point& point : result.points) {
+    const bool together = point.phase == deck::Phase::together;
+    evaluate(point.runs, together ? result.points[0].runs : std::vector<Run>());
   }
+  return result;
+}
+
+Baseline made_from(std::vector<Result> results, std::optional<double> below = {}) {
+  for (Result& result : results) result = evaluated(result);
   return baseline(results, below);
 }
 
@@ -333,11 +338,10 @@ const Entry* throughput(const std::vector<Entry>& entries) {
 
 TEST(Baseline, HasWhatFollowsFromAllTimesButNoDrift) {
   Result one = result("GPU-0", 100);
-  one.points.push_back({.phase = deck::Phase::together});
-  one.runs[0].samples_s.assign(15, 0.01);
-  one.runs.push_back(one.runs[0]);
-  one.runs[1].phase = deck::Phase::together;
-  for (std::size_t i = 0; i < 15; ++i) one.runs[1].samples_s[i] = i < 10 ? 0.02 : 0.022;
+  one.points[0].runs[0].samples_s.assign(15, 0.01);
+  Point& together = one.points.emplace_back(one.points[0]);
+  together.phase = deck::Phase::together;
+  for (std::size_t i = 0; i < 15; ++i) together.runs[0].samples_s[i] = i < 10 ? 0.02 : 0.022;
   std::map<deck::Metric, double> values;
   for (const Entry& entry : made_from({one}).entries) values[entry.subject.metric] = entry.value;
   EXPECT_FALSE(values.contains(deck::Metric::drift));
@@ -364,7 +368,7 @@ TEST(Baseline, IsTheMedianOfDevices) {
 /// One whose throughput lies between so many GB/s.
 Result noisy(const std::string& unit, double least, double median, double most) {
   Result made = result(unit, median);
-  made.runs[0].samples_s = {1 / most, 1 / median, 1 / median, 1 / median, 1 / least};
+  made.points[0].runs[0].samples_s = {1 / most, 1 / median, 1 / median, 1 / median, 1 / least};
   return made;
 }
 
@@ -388,9 +392,7 @@ TEST(Baseline, AllResultsPassByIt) {
     std::ofstream(path) << text;
     const Reference reference = load_reference(path);
     for (const Result& one : all) {
-      std::vector<Result> fleet = {one};
-      evaluate(fleet[0].runs);
-      Device device = device_of(fleet[0]);
+      const Device device = device_of(evaluated(one));
       EXPECT_EQ(fleet_of({.devices = {device}}, {}, &reference).exit_code(), base::ExitCode::pass)
           << text;
     }
@@ -418,10 +420,11 @@ TEST(Baseline, ResultsThatDoNotAgreeMakeNone) {
   // An overlap of 1 % may save 2 % the next time.
   Result small = result("a", 100), other = small;
   for (Result* const one : {&small, &other}) {
-    one->runs.insert(one->runs.begin(), run(Order::sequential, std::vector<double>(5, 0.0101)));
-    one->runs[1].bounds = model::Bounds{.bound_s = 0.005, .schedule_bound_s = 0.005};
+    one->points[0].runs.insert(one->points[0].runs.begin(),
+                               run(Order::sequential, std::vector<double>(5, 0.0101)));
+    one->points[0].runs[1].bounds = model::Bounds{.bound_s = 0.005, .schedule_bound_s = 0.005};
   }
-  other.runs[1].samples_s.assign(5, 0.0099);
+  other.points[0].runs[1].samples_s.assign(5, 0.0099);
   const Baseline made = made_from({small, other});
   const auto efficiency = [](const Entry& entry) {
     return entry.subject.metric == Metric::overlap_efficiency;
@@ -432,7 +435,7 @@ TEST(Baseline, ResultsThatDoNotAgreeMakeNone) {
 
 TEST(Baseline, HasAnEntryOrIsRefused) {
   auto failed = result("a", 90);
-  failed.runs.clear();  // it ended with an error
+  failed.points[0].runs.clear();  // it ended with an error
   EXPECT_THROW(made_from({failed}, {}), base::Error);
   EXPECT_THROW(made_from({}, {}), base::Error);
 }
@@ -440,14 +443,14 @@ TEST(Baseline, HasAnEntryOrIsRefused) {
 TEST(Baseline, IsOfHealthyResults) {
   Result lacks = result("lacks", 100), slow = result("slow", 100), wrong = result("wrong", 100);
   lacks.code = base::ExitCode::inconclusive;  // for lack of a reference
-  lacks.checks = {
+  lacks.points[0].checks = {
       {.limit = std::numeric_limits<double>::quiet_NaN(), .verdict = Verdict::inconclusive}};
   EXPECT_EQ(made_from({lacks, result("a", 100)}).entries.size(), 2U);
   slow.code = base::ExitCode::performance;
   wrong.code = base::ExitCode::wrong_data;
   Result wide = lacks;
   wide.file = "wide.json";
-  wide.checks[0].limit = 1;
+  wide.points[0].checks[0].limit = 1;
   for (const auto& [results, message] :
        {std::pair(
             std::vector{result("a", 100), slow, lacks, wide},
@@ -496,10 +499,10 @@ TEST(Baseline, ToleranceKnowsHowLittleFewDevicesSay) {
 
 TEST(Baseline, HasWhatCriteriaJudge) {
   Result one = result("a", 100);
-  one.runs.insert(one.runs.begin(), run(Order::sequential, {0.02, 0.02}));
-  one.runs.push_back(run(Order::by_engine, {1, 1}));
-  one.runs.back().disturbance = deck::Disturbance::malloc;
-  one.device = {.link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {0.04}, .duplex_s = {0.02}};
+  one.points[0].runs.insert(one.points[0].runs.begin(), run(Order::sequential, {0.02, 0.02}));
+  one.points[0].runs.push_back(run(Order::by_engine, {1, 1}));
+  one.points[0].runs.back().disturbance = deck::Disturbance::malloc;
+  one.points[0].device.link = LinkSamples{1000000000, {0.02}, {0.04}, {0.02}, {}, {}};
   std::vector<std::string> lines;
   const auto [entries, left_out, widened] = made_from({one}, {});
   for (const Entry& entry : entries) {
@@ -515,12 +518,10 @@ TEST(Baseline, HasWhatCriteriaJudge) {
                                           "sequential time 0.02", "sequential throughput 50",
                                           "by_engine time 0.01", "by_engine throughput 100",
                                           "by_engine speedup 2"));
-  one.points.push_back({.phase = deck::Phase::together});
-  one.together = Together{.device = one.device, .window = {}};
-  for (auto run : std::vector(one.runs)) {
-    run.phase = deck::Phase::together;
+  Point& together = one.points.emplace_back(one.points[0]);
+  together.phase = deck::Phase::together;
+  for (auto& run : together.runs) {
     for (double& time_s : run.samples_s) time_s *= 2;
-    one.runs.push_back(run);
   }
   const std::vector<Entry> both = made_from({one}, {}).entries;
   ASSERT_EQ(both.size(), 2 * lines.size() + 2);  // and the contention of both orders
@@ -533,14 +534,15 @@ TEST(Baseline, HasWhatCriteriaJudge) {
 /// A result file of by_engine.
 Json result_file() {
   Result made = result("GPU-1", 100);
-  made.runs = {run(Order::sequential, {0.02, 0.04}), run(Order::by_engine, {0.01, 0.01})};
-  for (auto& each : made.runs) each.tasks = 1;
-  made.runs[1].bounds = model::Bounds{.bound_s = 0.008, .schedule_bound_s = 0.009};
-  made.device = {.link_bytes = 1000, .h2d_s = {1e-6}, .d2h_s = {2e-6}, .duplex_s = {4e-6}};
-  made.points[0].exit_code = base::ExitCode::pass;
+  Point& point = made.points[0];
+  point.runs = {run(Order::sequential, {0.02, 0.04}), run(Order::by_engine, {0.01, 0.01})};
+  for (auto& each : point.runs) each.tasks = 1;
+  point.runs[1].bounds = model::Bounds{.bound_s = 0.008, .schedule_bound_s = 0.009};
+  point.device.link = LinkSamples{1000, {1e-6}, {2e-6}, {4e-6}, {}, {}};
+  point.outcome.emplace();
   made.machine.host.cores = 1;
   made.machine.host.total_bytes = 1;
-  evaluate(made.runs);
+  evaluate(point.runs);
   return Json::parse(to_json({made}));
 }
 
@@ -551,11 +553,11 @@ TEST(ReadResult, HasWhatMetricsAreMadeFrom) {
   const Result one = read(result_file());
   EXPECT_EQ(origin(one).subject.link, "gen5 x16");
   EXPECT_EQ(origin(one).unit, "GPU-1");
-  const Runs runs = pointers(one.runs);
-  EXPECT_EQ(values(Metric::throughput, one.runs[1], runs), (std::vector<double>{100, 100}));
-  EXPECT_EQ(values(Metric::speedup, one.runs[1], runs), (std::vector<double>{2, 4}));
-  EXPECT_DOUBLE_EQ(one.runs[1].value(Metric::bound_fraction)->median, 0.8);
-  EXPECT_DOUBLE_EQ(value(Metric::d2h_rate, one.device)->median, 0.5);
+  const auto& runs = one.points[0].runs;
+  EXPECT_EQ(values(Metric::throughput, runs[1], runs), (std::vector<double>{100, 100}));
+  EXPECT_EQ(values(Metric::speedup, runs[1], runs), (std::vector<double>{2, 4}));
+  EXPECT_DOUBLE_EQ(runs[1].value(Metric::bound_fraction)->median, 0.8);
+  EXPECT_DOUBLE_EQ(value(Metric::d2h_rate, one.points[0].device)->median, 0.5);
 }
 
 TEST(ReadResult, TellsDevicesWithoutUuidApart) {
@@ -591,38 +593,42 @@ void end(Json& file, int code, const char* verdict) {
   file["verdict"] = verdict;
 }
 
+Json& run_in(Json& file, std::size_t number) { return file["points"][0]["runs"][number]; }
+
 TEST(ReadResult, NamesFileAndField) {
   const std::vector<std::pair<void (*)(Json&), std::string>> cases = {
       {[](Json& f) { f = Json::array(); }, "a.json: result file: found a list; allowed: a map"},
       {[](Json& f) { f["schema"] = "overlap-result/1"; },
-       "a.json: schema: found 'overlap-result/1'; allowed: overlap-result/2; did you mean "
-       "'overlap-result/2'?"},
+       "a.json: schema: found 'overlap-result/1'; allowed: overlap-result/3; did you mean "
+       "'overlap-result/3'?"},
       {[](Json& f) { f["deck"].erase("identity"); },
        "a.json: deck.identity: found nothing; allowed: a name"},
-      {[](Json& f) { f["runs"][1]["samples_s"][0] = "fast"; },
-       "a.json: runs[1].samples_s[0]: found 'fast'; allowed: a time above 0"},
-      {[](Json& f) { f["runs"][1]["samples_s"][0] = -1; },
-       "a.json: runs[1].samples_s[0]: found -1; allowed: a time above 0"},
-      {[](Json& f) { f["runs"][0]["samples_s"] = Json::array(); },
-       "a.json: runs[0].samples_s: found a prediction; allowed: measured runs"},
+      {[](Json& f) { run_in(f, 1)["samples_s"][0] = "fast"; },
+       "a.json: points[0].runs[1].samples_s[0]: found 'fast'; allowed: a time above 0"},
+      {[](Json& f) { run_in(f, 1)["samples_s"][0] = -1; },
+       "a.json: points[0].runs[1].samples_s[0]: found -1; allowed: a time above 0"},
+      {[](Json& f) { run_in(f, 0)["samples_s"] = Json::array(); },
+       "a.json: points[0].runs[0].samples_s: found a prediction; allowed: measured runs"},
       {[](Json& f) {
-         f["runs"] = f["checks"] = Json::array();
+         f["points"][0]["runs"] = Json::array();
          end(f, 0, "PASS");
        },
-       "a.json: runs: found no run; allowed: measured runs"},
+       "a.json: points: found no run; allowed: measured runs"},
       {[](Json& f) {
-         f["interrupted"] = true;
+         f["points"][0]["outcome"]["interrupted"] = true;
          end(f, 130, "INTERRUPTED");
        },
-       "a.json: interrupted: found true; allowed: false"},
+       "a.json: verdict: found an interrupted run; allowed: a whole one"},
       {[](Json& f) {
          f["error"] = "no GPU";
-         f["runs"] = f["checks"] = Json::array();
+         f["points"][0]["runs"] = Json::array();
          end(f, 4, "ERROR");
        },
        "a.json: error: found 'no GPU'; allowed: null"},
-      {[](Json& f) { f["runs"][0]["point"] = 3; },
-       "a.json: runs[0].point: found 3; allowed: a map of swept keys"},
+      {[](Json& f) { f["points"][0]["values"] = 3; },
+       "a.json: points[0].values: found 3; allowed: a map of swept keys"},
+      {[](Json& f) { f["points"] = Json::array(); },
+       "a.json: points: found an empty list; allowed: a list of points, at least one"},
   };
   for (const auto& [change, message] : cases) {
     Json file = result_file();

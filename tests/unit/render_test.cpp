@@ -280,7 +280,7 @@ TEST(Timelines, TasksWaitForTheLastOfWhatTheyNeed) {
 TEST(Page, HasEachBlockOnce) {
   Report report{
       .title = "Title",
-      .data = R"({"schema": "overlap-result/2"})",
+      .data = R"({"schema": "overlap-result/3"})",
       .blocks = {
           {Heading{"Deck", 2}},
           {Text{{"some words"}}},

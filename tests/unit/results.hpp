@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -10,8 +11,13 @@
 #include "report/reports.hpp"
 #include "results/metrics.hpp"
 
-/// Results by hand, made as the program makes them: runs, their metrics, checks, points.
+/// Results by hand, made as the program makes them.
 namespace overlap {
+
+/// Sets the largest error in any verified run.
+inline void set_error(results::Run& run, double error) {
+  run.metrics[static_cast<std::size_t>(deck::Metric::max_error)] = base::summarize({error});
+}
 
 /// A run that copied 1 GB to the device in each of these times.
 inline results::Run run_of(deck::Order order, std::vector<double> samples_s) {
@@ -21,6 +27,7 @@ inline results::Run run_of(deck::Order order, std::vector<double> samples_s) {
   run.h2d_bytes = 1'000'000'000;
   run.repetitions = std::ssize(samples_s);
   run.verified = !samples_s.empty();
+  if (run.verified) set_error(run, 0);
   run.samples_s = std::move(samples_s);
   return run;
 }
@@ -34,43 +41,33 @@ inline results::Result result_of(const std::vector<deck::Point>& points) {
   return result;
 }
 
-/// Adds what a point gave: its runs, findings and checks get their place, metrics and texts.
-inline void add_point(results::Result& result, std::size_t number, results::Part part) {
-  const base::ExitCode code = part.exit_code();
-  part.point = result.points.at(number);
-  const auto place = [&](auto& list) {
-    for (auto& entry : list) {
-      entry.point = part.point.values;
-      entry.phase = part.point.phase;
-    }
-  };
-  place(part.runs);
-  place(part.findings);
-  place(part.checks);
-  results::evaluate(part.runs);
-  for (results::Check& check : part.checks) check.text = results::check_text(check);
-  experiment::conclude(part, code);
-  results::append(result, number, std::move(part));
+/// Adds what a point gave: it gets its place, metrics, texts and end.
+inline void add_point(results::Result& result, std::size_t number, results::Point point) {
+  const results::Point& planned = result.points.at(number);
+  std::tie(point.values, point.text, point.phase) =
+      std::tie(planned.values, planned.text, planned.phase);
+  results::evaluate(point.runs);
+  for (results::Check& check : point.checks) check.text = results::check_text(check);
+  if (!point.outcome) point.outcome.emplace();
+  experiment::conclude(point, point.outcome->exit_code);
+  results::put(result, number, std::move(point));
 }
 
 /// The result of a deck of one point.
-inline results::Result result_of(results::Part part) {
+inline results::Result result_of(results::Point found) {
   deck::Point point;
   point.deck.path = "hand.yaml";
   point.deck.title = "By hand";
   point.deck.issue.orders.clear();
-  for (const results::Run& run : part.runs) point.deck.issue.orders.push_back(run.order);
+  for (const results::Run& run : found.runs) point.deck.issue.orders.push_back(run.order);
   results::Result result = result_of(std::vector{point});
-  add_point(result, 0, std::move(part));
+  add_point(result, 0, std::move(found));
   return result;
 }
 
-inline results::Part part_of(std::vector<results::Run> runs,
-                             std::vector<results::Check> checks = {}) {
-  results::Part part;
-  part.runs = std::move(runs);
-  part.checks = std::move(checks);
-  return part;
+inline results::Point point_of(std::vector<results::Run> runs,
+                               std::vector<results::Check> checks = {}) {
+  return {.runs = std::move(runs), .checks = std::move(checks)};
 }
 
 /// All of its report on a terminal.

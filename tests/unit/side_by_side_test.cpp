@@ -37,15 +37,16 @@ Result result(const std::string& device, double seconds, const std::string& mech
   result.deck.resolved = {
       {"issue", {{"mechanism", mechanism}}},
       {"workload", {{"elements", 4096}, {"kind", "increment"}, {"pitch", "none"}}}};
-  result.points = {Point()};
-  result.runs = {run(Order::sequential, 1), run(Order::by_engine, seconds)};
+  result.points = {{.runs = {run(Order::sequential, 1), run(Order::by_engine, seconds)}}};
   return result;
 }
 
 /// With metrics that follow from the samples.
 SideBySide shown(std::vector<std::vector<Result>> files, const std::string& to) {
   for (auto& file : files) {
-    for (Result& result : file) evaluate(result.runs);
+    for (Result& result : file) {
+      for (Point& point : result.points) evaluate(point.runs);
+    }
   }
   return side_by_side(files, to);
 }
@@ -93,7 +94,7 @@ TEST(SideBySide, TitlesSayWhatDiffers) {
 
 TEST(SideBySide, MatchesByWorkloadAndOrder) {
   Result other = result("B", 0.8, "graph");
-  other.runs[0] = run(Order::depth_first, 0.5);
+  other.points[0].runs[0] = run(Order::depth_first, 0.5);
   Result larger = result("B", 3);
   larger.deck.resolved["workload"]["elements"] = 8192;
   const SideBySide all = shown({{result("A", 0.5)}, {other, larger}}, "2");
@@ -134,16 +135,12 @@ TEST(SideBySide, DecksOfOtherTitlesAreOthers) {
 TEST(SideBySide, MatchesPointsByTheirValues) {
   Result one = result("A", 0.5);
   one.points.clear();
-  one.runs.clear();
   for (const int count : {4, 8}) {
-    one.points.push_back({.values = {{"chunks.count", count}}});
-    for (auto each : result("A", 0.5).runs) {
-      each.point = one.points.back().values;
-      one.runs.push_back(each);
-    }
+    one.points.push_back(
+        {.values = {{"chunks.count", count}}, .runs = result("A", 0.5).points[0].runs});
   }
   Result other = one;
-  other.runs.erase(other.runs.begin(), other.runs.begin() + 2);
+  other.points[0].runs.clear();
   const SideBySide all = shown({{one}, {other}}, "1");
   ASSERT_EQ(all.decks[0].matches.size(), 4U);
   EXPECT_FALSE(all.decks[0].matches[0].columns[1]);
@@ -166,7 +163,7 @@ TEST(SideBySide, SweptKeysOfAWorkloadArePartOfThePoints) {
 
 TEST(SideBySide, SaysWhyADeckDidNotRun) {
   Result failed = result("B", 1);
-  failed.runs.clear();
+  failed.points[0].runs.clear();
   failed.error = "no <GPU>";
   const SideBySide all = shown({{result("A", 0.5)}, {failed}}, "1");
   EXPECT_THAT(all.decks[0].errors, ElementsAre("", "no <GPU>"));
@@ -199,8 +196,8 @@ TEST(SideBySide, RefusesWhatHasNoPlace) {
 
 TEST(SideBySide, ReadsWhatItWrites) {
   Result other = result("B", 3, "graph");
-  other.runs.erase(other.runs.begin());
-  other.runs[0].trace.reset();
+  other.points[0].runs.erase(other.points[0].runs.begin());
+  other.points[0].runs[0].trace.reset();
   const Comparisons made{.side_by_side = shown({{result("A", 0.5)}, {other}}, "2")};
   const std::string text = describe::write(made).dump();
   const describe::Document document = describe::parse_json("c.json", text);

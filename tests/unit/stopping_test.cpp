@@ -195,13 +195,13 @@ TEST(Stopping, WaitsForEveryJudgedRateOfTheLink) {
   const auto stop_with = [&](const std::vector<deck::Criterion>& criteria) {
     Stopping stopping(precise(0.05), criteria);
     auto runs = one_run();
-    experiment::DeviceSamples device{.link_bytes = 1};
+    experiment::DeviceSamples device{.link = results::LinkSamples{.bytes = 1}};
     const auto sample = wide();
     for (int number = 1;; ++number) {
       runs[0].samples_s.push_back(1);
-      device.h2d_s.push_back(1);
-      device.d2h_s.push_back(1);
-      device.duplex_s.push_back(2 * sample(0));
+      device.link->h2d_s.push_back(1);
+      device.link->d2h_s.push_back(1);
+      device.link->duplex_s.push_back(2 * sample(0));
       if (!stopping.may_end(number, 0)) continue;
       if (const auto stop = stopping.stop(runs, number, 0, device)) return stop->reason;
     }
@@ -384,15 +384,16 @@ TEST(Drift, IsReportedWhereThereIsSomeAndSeldomElse) {
 }
 
 TEST(Contention, ComparesAllRepetitionsOfBothPhases) {
-  experiment::Run run;
-  run.samples_s.assign(20, 3.0);
-  run.alone_s.assign(10, 1.0);
-  run.alone_s.resize(40, 2.0);  // most of them later than the last one together
-  const auto contention = results::value(Metric::contention, run, {&run});
+  std::vector<results::Run> together(1), alone(1);
+  together[0].samples_s.assign(20, 3.0);
+  alone[0].samples_s.assign(10, 1.0);
+  alone[0].samples_s.resize(40, 2.0);  // most of them later than the last one together
+  results::evaluate(together, alone);
+  const auto contention = together[0].value(Metric::contention);
   ASSERT_TRUE(contention);
   EXPECT_EQ(contention->n, 20);
   EXPECT_NEAR(contention->median, 1.5, 1e-12);
-  EXPECT_EQ(results::value(Metric::drift, run, {&run})->n, 20);
+  EXPECT_EQ(together[0].value(Metric::drift)->n, 20);
 }
 
 TEST(Contention, ComparesRunsOfOneName) {
@@ -406,10 +407,10 @@ TEST(Contention, ComparesRunsOfOneName) {
   alone[0].samples_s.assign(6, 3.0);
   alone[1].order = Order::sequential;
   alone[1].samples_s.assign(6, 2.0);
-  const Part part = judge({}, std::move(samples), {}, &alone);
-  EXPECT_EQ(part.runs[0].value(Metric::contention)->median, 3);
-  EXPECT_EQ(part.runs[1].value(Metric::contention)->median, 2);
-  EXPECT_FALSE(part.runs[2].value(Metric::contention));
+  const results::Point point = judge({}, std::move(samples), {}, alone);
+  EXPECT_EQ(point.runs[0].value(Metric::contention)->median, 3);
+  EXPECT_EQ(point.runs[1].value(Metric::contention)->median, 2);
+  EXPECT_FALSE(point.runs[2].value(Metric::contention));
 }
 
 TEST(Drift, ComparesTheThirds) {

@@ -1,24 +1,17 @@
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 
-#include "base/sha256.hpp"
 #include "deck/deck.hpp"
 #include "deck/fields.hpp"
 #include "error_cases.hpp"
-#include "report/journal.hpp"
 #include "report/writers.hpp"
 #include "results.hpp"
 #include "schedule/build.hpp"
 
-/// Sweeps: the points of a deck, what came out of them, and their journal.
+/// Sweeps: the points of a deck, and what came out of them.
 namespace overlap {
 namespace {
 
@@ -134,8 +127,8 @@ namespace {
 
 /// What a point gave: sequential takes 10 ms, depth_first what is given; a bound of 4 ms. The
 /// interval is the median and a part of it on each side.
-results::Part part_with(const deck::Point& point, double milliseconds, double part = 0.01) {
-  results::Part result;
+results::Point part_with(const deck::Point& point, double milliseconds, double part = 0.01) {
+  results::Point result;
   const auto costs = schedule::costs(point.deck.workload, 1);
   const auto layout = schedule::layout(point.deck, costs, std::nullopt);
   for (const auto& [order, seconds] : {std::pair(deck::Order::sequential, 10e-3),
@@ -178,40 +171,6 @@ std::vector<std::string> lines_of(const results::Result& sweep, const std::strin
 const char* const counts = "sweep: {chunks.count: [1, 2, 4, 8, 16, 32]}\n";
 const char* const elements = "sweep: {workload.elements: [1024, 4096]}\n";
 
-TEST(SweepRecord, IsAsGoodAsThePoint) {
-  const std::vector<deck::Point> points = points_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n");
-  results::Result made = result_of(points), read = made;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    results::Result alone = result_of(points);
-    results::Part part = part_with(points[i], 5);
-    part.runs[1].wrong = results::WrongData{};
-    part.checks.push_back({.metric = deck::Metric::time, .order = deck::Order::sequential});
-    part.findings.push_back({.order = deck::Order::sequential, .cause = "unsteady", .text = "it"});
-    add_point(alone, i, std::move(part));
-    results::Part& kept = alone;
-    kept.point = alone.points[i];
-    const std::string record = describe::write(kept).dump();
-    const describe::Document document = describe::parse_json("out.json.points", record);
-    results::Part again;
-    describe::read(describe::Reader(document), again);
-    results::append(made, i, kept);
-    results::append(read, i, std::move(again));
-  }
-  results::evaluate(read.runs);
-  EXPECT_EQ(made.code, base::ExitCode::wrong_data);
-  EXPECT_EQ(shown(read), shown(made));
-  for (const Writer& writer : writers) EXPECT_EQ(writer.write({read}), writer.write({made}));
-  EXPECT_EQ(result_lines(read), result_lines(made));
-  EXPECT_THAT(result_lines(made), HasSubstr(" n=3 point=chunks.bytes:4096\n"));
-}
-
-TEST(SweepRecord, FingerprintsTellDecksApart) {
-  const auto points = points_of("sweep: {chunks.count: [1, 2], measure.repetitions: [5, 6]}\n");
-  std::set<std::string> seen;
-  for (const auto& point : points) seen.insert(experiment::fingerprint(point));
-  EXPECT_EQ(seen.size(), 4u);
-}
-
 TEST(SweepBest, IsTheLeastTime) {
   EXPECT_THAT(lines_of(sweep_of(counts, {9, 7, 5, 6, 8, 9.5}), "best"),
               ElementsAre("best: 5.000 ms, depth_first at chunks.count 4"));
@@ -231,10 +190,12 @@ TEST(SweepBest, IsTheMostBytesInASecondWhereTheyDiffer) {
 
 TEST(SweepBest, OfOneProductIsTheLeastTimeHoweverManyBytesItCopies) {
   results::Result sweep = sweep_of(elements, {4, 8});
-  for (results::Run& run : sweep.runs) run.product = results::Product{.flops = 1};
+  for (results::Point& point : sweep.points) {
+    for (results::Run& run : point.runs) run.product = results::Product{.flops = 1};
+  }
   EXPECT_THAT(lines_of(sweep, "best"),
               ElementsAre("best: 4.000 ms, depth_first at workload.elements 1024"));
-  sweep.runs[3].product->flops = 2;
+  sweep.points[1].runs[1].product->flops = 2;
   EXPECT_THAT(lines_of(sweep, "best"), ElementsAre(HasSubstr("GB/s")));
 }
 
@@ -289,7 +250,7 @@ TEST(SweepNoise, HasALineForEachCause) {
   const auto points = points_of(counts);
   results::Result sweep = result_of(points);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    results::Part part = part_with(points[i], 5);
+    results::Point part = part_with(points[i], 5);
     using deck::Order;
     if (i > 0) part.findings = {{.order = Order::depth_first, .cause = "unsteady", .text = "they"}};
     if (i == 3) {
@@ -327,7 +288,7 @@ TEST(SweepTable, HasABestAndAKneeOfEachDevice) {
   results::Result sweep = result_of(points);
   sweep.predicted_for = {"fast", "slow"};
   for (std::size_t i = 0; i < points.size(); ++i) {
-    results::Part part;
+    results::Point part;
     for (const auto& [device, milliseconds] : {std::pair("fast", 9 - 2 * static_cast<double>(i)),
                                                {"slow", 20 + static_cast<double>(i)}}) {
       part.runs.push_back(part_with(points[i], 1).runs[1]);
@@ -354,7 +315,7 @@ TEST(SweepReport, SaysWhyItDoesNotPass) {
   results::Result sweep = sweep_of(counts, {9, 9});
   EXPECT_THAT(shown(sweep), HasSubstr("\nverdict: PASS\n"));
   const base::Error error(base::ExitCode::skipped, "no room");
-  add_point(sweep, 2, experiment::failed_part(points_of(counts)[2], error));
+  add_point(sweep, 2, experiment::failed_point(points_of(counts)[2], error));
   EXPECT_THAT(shown(sweep), HasSubstr("\nverdict: SKIPPED\n  chunks.count 4: no room\n"));
 }
 
@@ -383,7 +344,7 @@ TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
   const std::string text =
       results::to_json({sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, 6})}, -1);
   EXPECT_THAT(text, HasSubstr("\"sweep\":{\"chunks.bytes\":[4096,8192]}"));
-  EXPECT_THAT(text, HasSubstr("\"point\":{\"chunks.bytes\":8192}"));
+  EXPECT_THAT(text, HasSubstr("\"values\":{\"chunks.bytes\":8192}"));
   EXPECT_THAT(text, HasSubstr("\"predicted_timeline\":null"));
   EXPECT_THAT(
       results::to_json(
@@ -416,154 +377,6 @@ TEST(SweepFiles, AllButTraces) {
     EXPECT_THAT(options, HasSubstr(option));
   }
   EXPECT_THAT(options, Not(HasSubstr("--trace")));
-}
-
-class JournalFile : public ::testing::Test {
- protected:
-  std::string text() const {
-    std::ifstream file(path_);
-    std::ostringstream all;
-    all << file.rdbuf();
-    return all.str();
-  }
-  void append(const std::string& more) const { std::ofstream(path_, std::ios::app) << more; }
-  std::string complaint(const Identity& identity, bool resume) const {
-    try {
-      const Journal journal(path_, identity, resume);
-    } catch (const base::Error& error) {
-      EXPECT_EQ(error.code(), base::ExitCode::usage);
-      return error.what();
-    }
-    return "";
-  }
-
-  const DeckFile folder_{""};
-  const std::string path_ = folder_.folder() + "/out.json.points";
-  const Identity identity_ = {{"program", "1"}, {"host", "a \"b\""}};
-};
-
-TEST_F(JournalFile, KeepsPoints) {
-  {
-    Journal journal(path_, identity_, false);
-    journal.add("{\"point\":0}");
-    journal.add("{\"point\":1}");
-  }
-  EXPECT_THAT(text(), StartsWith(R"({"schema":"overlap-points/1","program":"1","host":"a \"b\""}
-{"point":0,"sum":"8a7248f22d97cda2"}
-)"));
-  EXPECT_THAT(complaint(identity_, false), HasSubstr("found 2 points of an unfinished sweep"));
-  {
-    const Journal journal(path_, identity_, true);
-    EXPECT_THAT(journal.records(), ElementsAre("{\"point\":0}", "{\"point\":1}"));
-  }
-  EXPECT_TRUE(std::filesystem::exists(path_));
-  {
-    Journal journal(path_, identity_, true);
-    journal.add("{\"point\":2}");
-    journal.remove();
-  }
-  EXPECT_FALSE(std::filesystem::exists(path_));
-}
-
-TEST_F(JournalFile, IgnoresALineWithoutItsEnd) {
-  {
-    Journal(path_, identity_, false).add("{\"point\":0}");
-  }
-  const std::string whole = text();
-  append("{\"point\":1");
-  {
-    Journal journal(path_, identity_, true);
-    EXPECT_THAT(journal.records(), ElementsAre("{\"point\":0}"));
-    EXPECT_EQ(text(), whole);
-    journal.add("{\"point\":1}");
-  }
-  EXPECT_THAT(text(), StartsWith(whole + "{\"point\":1,\"sum\":\""));
-}
-
-TEST_F(JournalFile, WithoutPointsDoesNotStay) {
-  {
-    const Journal journal(path_, identity_, false);
-  }
-  EXPECT_FALSE(std::filesystem::exists(path_));
-  // What a process leaves behind that was killed before its first point.
-  append("{\"schema\":\"overlap-po");
-  EXPECT_EQ(complaint(identity_, false), "");
-  // Another run's, killed later but still without a point.
-  {
-    const Journal journal(path_, {{"program", "2"}}, false);
-    std::filesystem::copy(path_, path_ + ".kept");
-  }
-  std::filesystem::rename(path_ + ".kept", path_);
-  EXPECT_EQ(complaint(identity_, true), "");
-}
-
-TEST_F(JournalFile, OfAnotherRunIsRefused) {
-  {
-    Journal(path_, identity_, false).add("{\"point\":0}");
-  }
-  const std::string before = text();
-  EXPECT_EQ(complaint(identity_, false),
-            path_ +
-                ": found 1 point of an unfinished sweep; allowed: --resume to continue, or "
-                "remove the file");
-  for (const char* const other : {"0", "2"}) {
-    EXPECT_EQ(complaint({{"program", other}, {"host", "a \"b\""}}, true),
-              fmt::format("{}: program: found points with \"1\", here it is \"{}\"; allowed: "
-                          "--resume where the points come from, or remove the file",
-                          path_, other));
-  }
-  append("nonsense\n");
-  EXPECT_EQ(complaint(identity_, true),
-            path_ + ": line 3: found a damaged point; allowed: remove the line or the file");
-  EXPECT_EQ(text(), before + "nonsense\n");
-}
-
-TEST_F(JournalFile, IsAsItWasWritten) {
-  {
-    Journal(path_, identity_, false).add("{\"point\":0,\"runs\":[]}");
-  }
-  const std::string whole = text();
-  const std::size_t begin = whole.find('\n') + 1;
-  for (std::size_t i = begin; i + 1 < whole.size(); ++i) {
-    std::string other = whole;
-    other[i] = other[i] == '1' ? '2' : '1';
-    std::ofstream(path_) << other;
-    EXPECT_THAT(complaint(identity_, true), HasSubstr("line 2: found a damaged point")) << other;
-    EXPECT_EQ(text(), other);
-  }
-  std::ofstream(path_) << whole;
-  EXPECT_EQ(complaint(identity_, true), "");
-}
-
-TEST_F(JournalFile, HasTheUsualMode) {
-  for (const mode_t hidden : {mode_t(0), mode_t(027)}) {
-    const mode_t mask = umask(hidden);
-    const Journal journal(path_, identity_, false);
-    umask(mask);
-    EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0666 & ~hidden));
-  }
-}
-
-TEST_F(JournalFile, KeepsLettersAsTheyAre) {
-  {
-    Journal(path_, {{"host", "m\u00e4x"}}, false).add("{\"point\":0}");
-  }
-  EXPECT_THAT(text(), HasSubstr("\"host\":\"m\u00e4x\"}\n"));
-}
-
-TEST_F(JournalFile, IsNoPipe) {
-  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_THAT(complaint(identity_, true), HasSubstr("found no regular file"));
-}
-
-TEST_F(JournalFile, NeverOverwritesOtherFiles) {
-  for (const char* const other :
-       {"precious", "precious\n", "{\"a\":1}\n", "{}\n{}\n", "{\"schema\":\"overlap-points/0\"}\n",
-        "{\"schema\":\"overlap-points/2\"}\n"}) {
-    std::ofstream(path_) << other;
-    EXPECT_THAT(complaint(identity_, true), HasSubstr("found no points of a sweep")) << other;
-    EXPECT_EQ(text(), other);
-  }
 }
 
 }  // namespace

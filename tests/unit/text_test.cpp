@@ -137,7 +137,7 @@ results::Result result_with(const std::string& text) {
   run.traced = timeline::Timeline{
       .engines = {"H2D", text, "D2H"}, .spans = {{0, 0, 1}, {1, 1, 2}, {2, 2, 3}}, .complete_s = 3};
   run.trace = results::Trace{.source = text};
-  results::Part part = part_of({finished(run)});
+  results::Point part = point_of({finished(run)});
   part.findings = {{.order = run.order,
                     .cause = std::string(experiment::causes().front()),
                     .text = text,

@@ -47,7 +47,7 @@ results::Run small_run() {
   return finished(run);
 }
 
-results::Result small_result() { return result_of(part_of({small_run()})); }
+results::Result small_result() { return result_of(point_of({small_run()})); }
 
 using Slices = std::map<std::pair<int, int>, std::vector<json>>;
 
@@ -136,15 +136,15 @@ TEST(Trace, NamesDecksIfThereAreSeveral) {
 }
 
 TEST(Trace, IsAFileWithoutTimelines) {
-  const results::Result result = result_of(part_of({run_of(deck::Order::sequential, {1})}));
+  const results::Result result = result_of(point_of({run_of(deck::Order::sequential, {1})}));
   EXPECT_TRUE(json::parse(trace({result}))["traceEvents"].empty());
   EXPECT_TRUE(json::parse(trace({}))["traceEvents"].empty());
 }
 
 TEST(Trace, OfTasksThatWaitForNoTasksHasNoArrows) {
   results::Result result = small_result();
-  result.runs[0].timeline->at(5).after = {-1, 6, 1'000'000'000};  // a file by hand
-  result.runs[0].predicted_timeline.reset();
+  result.points[0].runs[0].timeline->at(5).after = {-1, 6, 1'000'000'000};  // a file by hand
+  result.points[0].runs[0].predicted_timeline.reset();
   EXPECT_EQ(trace({result}).find("\"ph\":\"s\""), std::string::npos);
 }
 

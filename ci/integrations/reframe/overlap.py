@@ -44,13 +44,14 @@ class overlap(rfm.RunOnlyRegressionTest):
     def set_figures(self):
         result = json.loads((pathlib.Path(self.stagedir) / "result.json").read_text())
         device = result["device"]["uuid"] if result["device"] else result["build"]["backend"]
-        alone = [run for run in result["runs"] if not run["disturb"] and not run["host_work"]]
-        figures = {f"{device}/{run['order']}/throughput": run["throughput"] for run in alone}
-        for metric, value in (result["rates"] or {}).items():
+        point = result["points"][0]
+        alone = [run for run in point["runs"] if not run["disturb"] and not run["host_work"] and run["throughput"]]
+        figures = {f"{device}/{run['order']}/throughput": run["throughput"]["median"] for run in alone}
+        for metric, value in (point["rates"] or {}).items():
             if isinstance(value, dict):
                 figures[f"{device}/-/{metric}"] = value["median"]
         passed = {}
-        for check in result["checks"]:
+        for check in point["checks"]:
             name = f"{device}/{check['order'] or '-'}/{check['metric']} passed"
             passed[name] = min(passed.get(name, 1), int(check["verdict"] == "PASS"))
         self.perf_variables = {
