@@ -284,7 +284,11 @@ std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machin
     study.result.started = now_utc();
     for (const model::Device& device : inputs.predicted) {
       study.result.predicted_for.push_back(device.name);
+      if (!device.match) study.result.described.push_back(device.name);
       if (device.lacks_latencies()) study.result.without_latencies.push_back(device.name);
+    }
+    if (inputs.device && !inputs.device->match) {
+      study.result.described.push_back(inputs.device->name);
     }
   }
   return studies;
