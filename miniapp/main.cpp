@@ -281,6 +281,10 @@ int main(int argc, char** argv) {
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);
     terminal.error(error.what());
+    if (dynamic_cast<const model::UnknownDevice*>(&exception) != nullptr) {
+      terminal.lines(fmt::format("Another device is a file of lines like these:\n\n{}",
+                                 model::first_device_file));
+    }
     code = error.code();
     if (code == base::ExitCode::usage) machinery.files.restore();
     if (code != base::ExitCode::usage) terminal.failed(code);

@@ -44,10 +44,11 @@ Shared shared(const results::Result& result, bool with_device) {
   const auto& [build, host, device, job, placement] = result.machine;
   if (with_device) {
     return {{"device", device ? device->name + " " + device->id() : host.cpu},
+            {"set of CPUs", host.affinity},
             {"reference or device file", result.inputs}};
   }
   return {{"build of miniapp", describe::write(build)},
-          {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
+          {"host", host.name},
           {"deck or --set option", result.deck.resolved}};
 }
 
@@ -283,7 +284,11 @@ std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machin
     study.result.started = now_utc();
     for (const model::Device& device : inputs.predicted) {
       study.result.predicted_for.push_back(device.name);
+      if (!device.match) study.result.described.push_back(device.name);
       if (device.lacks_latencies()) study.result.without_latencies.push_back(device.name);
+    }
+    if (inputs.device && !inputs.device->match) {
+      study.result.described.push_back(inputs.device->name);
     }
   }
   return studies;
@@ -300,8 +305,8 @@ report::Results results_of(const std::vector<Study>& studies, std::optional<std:
 }
 
 void take_over(const std::string& path, bool resume, Study& study) {
-  if (!study.result.sweeps()) return;
-  if (study.file.empty()) study.file = path;
+  resume = resume && study.result.sweeps();
+  if (study.result.sweeps() && study.file.empty()) study.file = path;
   std::optional<results::Result> earlier;
   try {
     earlier = sweep_in(path);
@@ -317,8 +322,13 @@ void take_over(const std::string& path, bool resume, Study& study) {
                        finished, earlier->points.size()));
   }
   if (finished == 0) return;
+  if (earlier->predicts()) {
+    refuse(path, "a predicted sweep; allowed: the result file of the sweep to resume");
+  }
   require_same(path, shared(*earlier, false), shared(study.result, false));
   study.shared = shared(*earlier, true);
+  study.result.machine = earlier->machine;  // of these points, until it is known that it is ours
+  study.result.inputs = earlier->inputs;
   for (std::size_t i = 0; i < std::min(study.points.size(), earlier->points.size()); ++i) {
     results::Point& point = earlier->points[i];
     if (point.is_finished()) results::put(study.result, i, std::move(point));
@@ -338,8 +348,10 @@ void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>&
   for (std::size_t i = 0; i < studies.size(); ++i) {
     const base::Machine machine = machine_of(machinery);
     Study& study = studies[i];
-    study.result.machine = machine;
-    study.result.inputs = hashes_of(inputs, i);
+    if (!machinery.unusable || study.shared.empty()) {
+      study.result.machine = machine;
+      study.result.inputs = hashes_of(inputs, i);
+    }
     study.result.started = now_utc();
     study.ended = mark_interrupted(studies, i);
     if (study.ended) continue;

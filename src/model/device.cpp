@@ -122,6 +122,12 @@ int Device::cores_per_lane(int lanes) const {
   return lanes_divide ? std::max(1, cores / std::max(1, lanes)) : 1;
 }
 
+bool Device::predicts(const std::string& workload) const {
+  return unit_s > 0 || std::ranges::any_of(kernels, [&](const auto& entry) {
+           return entry.first.substr(0, entry.first.find('/')) == workload;
+         });
+}
+
 const Kernel* Device::kernel(const std::string& key) const {
   auto found = kernels.find(key);
   if (found == kernels.end()) found = kernels.find(key.substr(0, key.find('/')));

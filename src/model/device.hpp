@@ -131,7 +131,7 @@ struct Device {
   std::string name;
   std::string title;
   std::string path;            ///< the device file
-  std::optional<Match> match;  ///< empty: made from publications
+  std::optional<Match> match;  ///< empty: described, not measured
 
   /// Above 0: a teaching device, on which any copy or kernel of the largest chunk takes this time
   /// and others in proportion (a task of the baseline takes it once per chunk). Durations in decks
@@ -173,6 +173,9 @@ struct Device {
 
   /// Cores per lane if `lanes_divide`, at least 1; else 1.
   int cores_per_lane(int lanes) const;
+
+  /// Whether it has a rate for a workload, of some type.
+  bool predicts(const std::string& workload) const;
 
   /// The kernel with this key; null if unknown.
   const Kernel* kernel(const std::string& key) const;

@@ -334,8 +334,33 @@ void describe(Visitor& v, Device& d) {
   }
 }
 
+// The latencies are those of the H200 in input/devices/h200.yaml.
+const std::string_view first_device_file = R"(# my-gpu.yaml
+h2d: {latency: 2.5 us, bandwidth: 25 GB/s, slowed: 1.1}  # slowed: while both directions copy
+d2h: {latency: 1.7 us, bandwidth: 25 GB/s, slowed: 1.1}
+kernels:
+  concurrent: 128
+  rates:  # of device memory; above an intensity in flop/byte, arithmetic is the limit
+    {increment: &r [{intensity: 0.3, bandwidth: 1.3 TB/s}], pipeline: *r, rowsum: *r,
+     dgemm: [{intensity: 10, bandwidth: 1.3 TB/s}]}
+host: {copy: 2 us, kernel: 5.4 us, record: 0.2 us, synchronize: 1.3 us}
+latency: {start: 1.5 us, lane: 5.5 us, event: 3.7 us, notice: 1.5 us}
+)";
+
+namespace {
+
+std::string path_of(const std::string& name_or_path) {
+  try {
+    return deck::shipped_path(name_or_path, "devices", "device");
+  } catch (const base::Error& error) {
+    throw UnknownDevice(error.code(), error.what());
+  }
+}
+
+}  // namespace
+
 Device load_device(const std::string& name_or_path) {
-  const std::string path = deck::shipped_path(name_or_path, "devices", "device");
+  const std::string path = path_of(name_or_path);
   const Document document = read_yaml(path, "device file");
   Device device;
   read(Reader(document), device);

@@ -2,12 +2,22 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
 #include "model/device.hpp"
 
 /// Reading and writing device files.
 namespace overlap::model {
+
+/// A device file to start from, which predicts all workloads.
+extern const std::string_view first_device_file;
+
+/// A name that is not shipped.
+struct UnknownDevice : base::Error {
+  using Error::Error;
+};
 
 /// Reads a device description: a name (without '/' and '.yaml') of a file in input/devices, or a
 /// path. Pageable copies without a description take as long as pinned ones. Throws Error{usage}

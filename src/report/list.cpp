@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "base/units.hpp"
@@ -20,6 +21,18 @@ std::string health_source(const base::DeviceInfo& device, bool gpu) {
   if (!gpu) return "not read: this back end has no management library";
   if (!device.driver) return "not read: the driver's management library is missing";
   return "read by driver " + *device.driver;
+}
+
+/// The title of a device of the model, and what its predictions lack.
+std::string title_of(const model::Device& device) {
+  std::vector<std::string> known;
+  for (const auto& word : describe::words<deck::WorkloadKind>) {
+    const std::string kind(word.name);
+    if (word.value == deck::WorkloadKind::custom || device.predicts(kind)) known.push_back(kind);
+  }
+  const bool all = known.size() == std::size(describe::words<deck::WorkloadKind>);
+  return device.title + (device.match ? "" : "; described, not measured") +
+         (all ? "" : fmt::format("; only {}", fmt::join(known, ", ")));
 }
 
 std::string shown(Table table) {
@@ -89,7 +102,7 @@ std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInf
   Facts models;
   for (const std::string& name : model::device_names()) {
     if (name.starts_with("ideal_")) continue;  // for tests and teaching
-    models.emplace_back("  " + name, model::load_device(name).title);
+    models.emplace_back("  " + name, title_of(model::load_device(name)));
   }
   add_list("model devices", models);
   add_list("back end", {{"  " + build.backend, "Kokkos " + build.kokkos_version}});

@@ -184,6 +184,10 @@ Blocks heading(const results::Result& result, const results::Point& planned) {
     if (planned.balance) add_balance(facts, *planned.balance);
     facts.insert(facts.end(), planned.notes.begin(), planned.notes.end());
   }
+  if (!result.described.empty()) {
+    facts.emplace_back("described, not measured",
+                       fmt::format("{}", fmt::join(result.described, ", ")));
+  }
   if (!result.without_latencies.empty()) {
     facts.emplace_back("no latencies", fmt::format("of {}: small chunks are predicted too fast",
                                                    fmt::join(result.without_latencies, ", ")));

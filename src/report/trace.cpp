@@ -24,7 +24,7 @@ struct Slice {
   std::int64_t start_ns = 0, stop_ns = 0;
 };
 
-Json us(std::int64_t ns) { return 1e-3 * static_cast<double>(ns); }
+Json us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
 
 /// What is shown about each task.
 std::vector<Json> args_of(const results::Timeline& timeline) {

@@ -207,6 +207,7 @@ void describe(Visitor& v, Result& result) {
   v("deck", result.deck, "The deck.");
   v("inputs", result.inputs, "References and device files: path, SHA-256 of what they say.");
   v("predicted_for", result.predicted_for, "Devices of a prediction.");
+  v("described", result.described, "Devices of predictions that were described, not measured.");
   v("without_latencies", result.without_latencies,
     "Those whose files have no latencies, so that more chunks never cost time.");
   v("points", result.points, "One per combination of a sweep's values, or per phase; else one.",

@@ -314,6 +314,8 @@ struct Result {
   /// References and device files: path, SHA-256.
   std::map<std::string, std::string> inputs;
   std::vector<std::string> predicted_for;  ///< devices; empty: it ran here
+  /// Devices of predictions whose figures are from data sheets and publications.
+  std::vector<std::string> described = {};
   /// Those whose files have no latencies, so that more chunks never cost time.
   std::vector<std::string> without_latencies = {};
   std::vector<Point> points;         ///< all, in the order of the deck, at least one

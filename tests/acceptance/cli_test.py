@@ -74,6 +74,9 @@ class Information(TestCase):
         devices = {path.stem for path in (SOURCE / "input/devices").glob("*.yaml") if "ideal" not in path.stem}
         self.assertEqual(set(re.findall(r"(?m)^  (\w+) +\S", listed["model devices"])), devices)
         self.assertIn("Tesla C2050", listed["model devices"])
+        for device, note in (("c1060", "; described, not measured; only increment, custom"), ("h200", "H200, measured"),
+                             ("rtx4090", "x16; described, not measured")):
+            self.assertRegex(listed["model devices"], rf"(?m)^  {device} .*{note}$")
         self.assertRegex(listed["back end"], r"Kokkos \d+\.\d+")
         self.assertRegex(done.stdout, r"(?m)^  health  (not )?read")
 
@@ -86,7 +89,7 @@ class Information(TestCase):
         (devices / "mine.yaml").write_text("title: My device\nunit: 1 ms\n")
         done = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("\nmodel devices\n  mine  My device\n\n", done.stdout)
+        self.assertIn("\nmodel devices\n  mine  My device; described, not measured\n\n", done.stdout)
 
 
 class DryRun(TestCase):

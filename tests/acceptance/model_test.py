@@ -182,6 +182,13 @@ class Predict(TestCase):
         stdout = self.predicted(self.deck(FOUR), "--predict=k20c", "--set=sweep.issue.lanes=[1, 4]")
         self.assertRegex(stdout, "(?m)^best: ")
 
+    def test_described_devices_are_marked(self):
+        marked = r"(?m)^described, not measured +"
+        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=a100", "--predict=h200", "--predict=v100"), marked + "a100, v100$")
+        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=a100", "--set=sweep.chunks.count=[1, 8]"), marked + "a100$")
+        self.assertRegex(self.predicted(self.deck(), "--device=a100"), marked + "a100$")
+        self.assertNotRegex(self.predicted(self.deck(FOUR), "--predict=h200"), marked)
+
     def test_needs_neither_memory_nor_kokkos(self):
         """64 TiB are no obstacle; the settings of a runtime that never starts do not matter."""
         deck = self.deck(FOUR.replace("65536", "16 Ti"))
@@ -193,12 +200,14 @@ class Predict(TestCase):
 
 class PredictErrors(TestCase):
     def test_unknown_device(self):
-        self.assert_error(
-            run(self.deck(FOUR), "--predict", "h20"),
-            3,
-            "'h20': no such device; allowed: c1060, .* or the path of a device file; "
-            "did you mean 'h200'",
-        )
+        done = run(self.deck(FOUR), "--predict", "h20")
+        first, *lines = done.stderr.splitlines()
+        self.assertRegex(first, r"\Aminiapp: error: 'h20': no such device; allowed: a100, .* or the path of a device file; "
+                                r"did you mean 'h200'")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        mine = self.folder / "my-gpu.yaml"
+        mine.write_text("\n".join(lines[lines.index("# my-gpu.yaml"):]))
+        self.assert_clean(run(self.deck(FOUR), "--predict", mine))
 
     def test_missing_file(self):
         self.assert_error(run(self.deck(FOUR), "--predict", "no/where.yaml"), 3, "no/where.yaml")
@@ -234,8 +243,8 @@ class PredictErrors(TestCase):
 
     def test_bad_devices_come_before_an_unwritable_file(self):
         for option in ("--predict", "--device"):
-            done = run(self.deck(FOUR), option, "nosuch", "--json", self.folder / "no" / "out.json")
-            self.assert_error(done, 3, "'nosuch': no such device")
+            done = run(self.deck(FOUR), option, "no/such.yaml", "--json", self.folder / "no" / "out.json")
+            self.assert_error(done, 3, "no/such.yaml: no such device")
 
     def test_a_rate_that_nothing_balances(self):
         device = self.folder / "flat.yaml"

@@ -109,10 +109,11 @@ TEST(DeviceKernel, IsFoundByWorkloadAndType) {
 // ------------------------------------------------------------------------- the shipped devices
 
 TEST(ShippedDevices, AreThese) {
-  EXPECT_THAT(device_names(),
-              testing::ElementsAre("c1060", "c2050", "c2070", "fermi", "h200", "host",
-                                   "ideal_1copy", "ideal_2copy", "ideal_2copy_delayed_signal",
-                                   "ideal_hyperq", "k20c", "kepler", "rtx5070ti"));
+  EXPECT_THAT(
+      device_names(),
+      testing::ElementsAre("a100", "c1060", "c2050", "c2070", "fermi", "h100", "h200", "host",
+                           "ideal_1copy", "ideal_2copy", "ideal_2copy_delayed_signal",
+                           "ideal_hyperq", "k20c", "kepler", "rtx4090", "rtx5070ti", "v100"));
 }
 
 TEST(ShippedDevices, Load) {
@@ -177,8 +178,9 @@ TEST(ShippedDevices, GiveTheSequentialTimesThatTheyWereMadeFrom) {
         1e3 * 10 * sequential(load_device(name), "pipeline/float32", 8 * MiB, 12 * MiB, 4 * MiB),
         ms, 1e-6 * ms);
   }
+  // Less the calls of the host and its waits.
   EXPECT_NEAR(sequential(load_device("rtx5070ti"), "rowsum/int32", 12e9, 14e9, 2e9), 303.726e-3,
-              1e-6);
+              30e-6);
   // A and B go to the device, C goes both ways; the kernel's memory does not matter.
   const double factors = 2 * 8192.0 * 288 * 8;
   const double c = 8192.0 * 8192 * 8;
@@ -231,7 +233,7 @@ bool has_number(const std::string& line) {
 std::vector<std::string> unsourced(std::istream& file) {
   const auto has_source = [](const std::string& comment) {
     return std::ranges::any_of(
-        std::array{"seed", "data sheet", "measured", "definition"},
+        std::array{"seed", "data sheet", "published", "measured", "definition"},
         [&](const char* word) { return comment.find(word) != std::string::npos; });
   };
   std::vector<std::string> found;
@@ -248,9 +250,8 @@ std::vector<std::string> unsourced(std::istream& file) {
     if (first != std::string::npos && block != std::string::npos && first <= block) {
       block = std::string::npos;
     }
-    if (has_source(comment) && value.substr(0, value.find_last_not_of(' ') + 1).ends_with(':')) {
-      block = first;
-    }
+    const auto end = std::min(value.find_last_not_of(' '), value.find(": &"));  // without an anchor
+    if (has_source(comment) && value.substr(0, end + 1).ends_with(':')) block = first;
     const bool here = has_source(comment) || block != std::string::npos;
     if (has_number(value) && !here && !above && !value.starts_with("title:")) {
       found.push_back(line);

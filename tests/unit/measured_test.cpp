@@ -139,5 +139,17 @@ TEST(Measured, RandomPoints) {
   }
 }
 
+/// What data sheets and publications say of an H100, and no measurement of it.
+TEST(Measured, RandomPointsOfADescribedDevice) {
+  std::vector<double> errors;
+  for (const auto& run : runs_of("h100_random.json")) {
+    const double predicted = predicted_s(run, load_device("h100"));
+    errors.push_back(std::abs(predicted / run["median"].get<double>() - 1));
+  }
+  std::sort(errors.begin(), errors.end());
+  EXPECT_LE(errors[errors.size() / 2], 0.07);
+  EXPECT_LE(errors[errors.size() * 95 / 100], 0.2);
+}
+
 }  // namespace
 }  // namespace overlap::model
