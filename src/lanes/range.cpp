@@ -19,7 +19,7 @@ nvtxDomainHandle_t domain() {
 }  // namespace
 #endif
 
-ProfilerRange::Range(const char* name, [[maybe_unused]] std::int64_t number)
+ProfilerRange::ProfilerRange(const char* name, [[maybe_unused]] std::int64_t number)
     : region_(Kokkos::Profiling::profileLibraryLoaded()) {
   if (region_) Kokkos::Profiling::pushRegion(name);
 #if defined(OVERLAP_NVTX)

@@ -23,8 +23,8 @@ namespace {
 const std::string root = OVERLAP_SOURCE_DIR "/";
 
 /// The decks of all workloads but custom.
-std::vector<deck::Point> points() {
-  std::vector<deck::Point> points;
+std::vector<deck::DeckPoint> points() {
+  std::vector<deck::DeckPoint> points;
   for (const char* const folder : {"input", "input/studies"}) {
     for (const auto& entry : std::filesystem::directory_iterator(root + folder)) {
       if (entry.path().extension() != ".yaml") continue;
@@ -35,7 +35,7 @@ std::vector<deck::Point> points() {
 }
 
 /// Whether the device predicts positive times for all orders that it can.
-bool predicts(const Device& device, const deck::Point& point) {
+bool predicts(const Device& device, const deck::DeckPoint& point) {
   try {
     const experiment::Plan plan = experiment::predictions(point, {device});
     return !plan.cases.empty() && std::ranges::all_of(plan.cases, [&](const auto& run) {
@@ -54,7 +54,7 @@ TEST(ShippedDevices, PredictEveryDeckOfTheWorkloadsThatTheyKnow) {
   for (const std::string& name : device_names()) {
     const Device device = load_device(name);
     bool knows_all = true;
-    for (const deck::Point& point : points()) {
+    for (const deck::DeckPoint& point : points()) {
       const bool known = device.predicts(std::string(to_string(point.deck.workload.kind)));
       // One rate for all intensities balances nothing.
       const bool balanced = point.deck.workload.intensity.balance > 0;
@@ -77,7 +77,7 @@ TEST(ShippedDevices, AreDescribedUnlessTheySayWhereTheyWereMeasured) {
 
 /// A copy of 256 MiB each way and a kernel, which takes less than a seventh of it.
 TEST(ShippedDevices, TakeAsLongAsTheBytesOnTheirLink) {
-  const deck::Point point = deck::load_points(root + "input/increment_large.yaml", {}).front();
+  const deck::DeckPoint point = deck::load_points(root + "input/increment_large.yaml", {}).front();
   for (const auto& [name, gb_per_s] : {std::pair{"v100", 12.5},
                                        {"a100", 25.5},
                                        {"rtx4090", 26.7},
@@ -105,7 +105,7 @@ TEST(FirstDeviceFile, PredictsEveryDeckAndIsInTheReadme) {
   const DeckFile file(std::string(first_device_file), "my-gpu.yaml");
   const Device device = load_device(file.path());
   EXPECT_FALSE(device.lacks_latencies());
-  for (const deck::Point& point : points()) {
+  for (const deck::DeckPoint& point : points()) {
     EXPECT_TRUE(predicts(device, point)) << point.deck.path;
   }
   EXPECT_THAT(content_of(root + "README.md"), testing::HasSubstr(std::string(first_device_file)));
