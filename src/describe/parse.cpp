@@ -49,11 +49,14 @@ class YamlSource {
 /// Turns the parser's nodes into values and places of a document.
 class Converter {
  public:
-  Converter(Document& document, YamlSource& source) : document_(document), source_(source) {}
+  /// `most`: values in all, since few aliases of aliases can stand for any number.
+  Converter(Document& document, YamlSource& source, std::size_t most)
+      : document_(document), source_(source), left_(most) {}
 
   Json value(const YAML::Node& node, const std::string& path, int depth = 0) {
     constexpr int most_levels = 500;  // that the parser takes
     if (depth > most_levels) fail(node, "not YAML: found an alias inside its own anchor");
+    if (left_-- == 0) fail(node, "not YAML: found aliases of too many values");
     if (const std::string& tag = node.Tag(); !tag.empty() && tag != "?" && tag != "!") {
       fail(node, fmt::format("found the tag {}; allowed: values without tags", quoted(tag)));
     }
@@ -91,6 +94,7 @@ class Converter {
 
   Document& document_;
   YamlSource& source_;
+  std::size_t left_;
 };
 
 /// Takes what a parser finds.
@@ -122,7 +126,7 @@ Json parse_yaml(Document& document, const std::string& text) {
     if (parser.HandleNextDocument(handler) && parser) {
       source.fail(YAML::Mark::null_mark(), "found a second YAML document; allowed: one");
     }
-    return Converter(document, source).value(YAML::Load(closed), "");
+    return Converter(document, source, 1000 + 4 * text.size()).value(YAML::Load(closed), "");
   } catch (const YAML::Exception& error) {
     if (source.is_option()) source.fail({}, "the value is not YAML: " + error.msg);
     source.fail(

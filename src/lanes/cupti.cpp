@@ -136,7 +136,8 @@ std::unique_ptr<ActivityTrace> ActivityTrace::load() {
 }
 
 Clock::time_point ActivityTrace::start() {
-  take_records();
+  functions().flush(0);
+  take_records();  // those of a run that failed
   const auto now = Clock::now();
   functions().timestamp(&start_ns_);
   return now;

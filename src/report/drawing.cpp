@@ -142,11 +142,11 @@ double axis_s(const TimelinePicture& picture) {
   return end > 0 && picture.axis_s > 0 ? picture.axis_s : end;
 }
 
-bool on_host(const Task& task) { return schedule::on_host(task.stage); }
+bool on_host(const TaskRecord& task) { return schedule::on_host(task.stage); }
 
 /// What a task was, when it ran and what it waited for: one line each.
 std::string hint(const Timeline& timeline, std::size_t place, std::optional<std::size_t> waited) {
-  const Task& task = timeline[place];
+  const TaskRecord& task = timeline[place];
   std::string text = full_label(task);
   if (task.name) text += fmt::format(", {}", deck::to_string(task.stage));
   if (task.array) text += " of " + *task.array;
@@ -159,7 +159,7 @@ std::string hint(const Timeline& timeline, std::size_t place, std::optional<std:
     text += fmt::format(", {} GB/s", base::format_number(*rate));
   }
   if (!waited) return text + "\nwaited for nothing";
-  const Task& before = timeline[*waited];
+  const TaskRecord& before = timeline[*waited];
   return text + "\nwaited for " + xml(full_label(before)) + ", until " +
          base::format_seconds(before.stop_s);
 }
@@ -271,7 +271,7 @@ const StageLook& look_of(deck::Stage stage) {
 std::vector<StageLook> looks_in(const std::vector<const TimelinePicture*>& pictures) {
   std::set<deck::Stage> used;
   for (const TimelinePicture* const picture : pictures) {
-    for (const Task& task : picture->timeline) used.insert(task.stage);
+    for (const TaskRecord& task : picture->timeline) used.insert(task.stage);
   }
   std::vector<StageLook> found;
   std::ranges::copy_if(stage_looks, std::back_inserter(found),
@@ -280,7 +280,7 @@ std::vector<StageLook> looks_in(const std::vector<const TimelinePicture*>& pictu
 }
 
 std::vector<LaneGroup> groups(const Timeline& tasks, Rows by) {
-  const auto name_of = [&](const Task& task) {
+  const auto name_of = [&](const TaskRecord& task) {
     if (by == Rows::engines) return task.engine;
     return on_host(task) ? std::string("host") : fmt::format("lane {}", task.lane);
   };
@@ -291,7 +291,7 @@ std::vector<LaneGroup> groups(const Timeline& tasks, Rows by) {
     return std::pair(group.name == "host", number);
   };
   std::vector<LaneGroup> found;
-  for (const Task& task : tasks) {
+  for (const TaskRecord& task : tasks) {
     const std::string name = name_of(task);
     if (std::ranges::find(found, name, &LaneGroup::name) == found.end())
       found.push_back({name, {}});
@@ -313,11 +313,11 @@ std::vector<LaneGroup> groups(const Timeline& tasks, Rows by) {
 
 std::vector<std::string> labels(const Timeline& timeline) {
   std::set<std::string> arrays;
-  for (const Task& task : timeline) {
+  for (const TaskRecord& task : timeline) {
     if (task.array && task.stage == deck::Stage::h2d) arrays.insert(*task.array);
   }
   std::vector<std::string> found;
-  for (const Task& task : timeline) {
+  for (const TaskRecord& task : timeline) {
     const std::string array = arrays.size() > 1 ? task.array.value_or("") : "";
     const std::string chunk = std::to_string(task.chunk);
     found.push_back(task.name.value_or(array.size() > 2 ? chunk : array + chunk));
@@ -325,11 +325,11 @@ std::vector<std::string> labels(const Timeline& timeline) {
   return found;
 }
 
-std::string full_label(const Task& task) {
+std::string full_label(const TaskRecord& task) {
   return task.name.value_or(fmt::format("{} {}", deck::to_string(task.stage), task.chunk));
 }
 
-std::optional<double> gb_per_s(const Task& task) {
+std::optional<double> gb_per_s(const TaskRecord& task) {
   const double seconds = task.stop_s - task.start_s;
   if (task.bytes <= 0 || seconds <= 0) return std::nullopt;
   return 1e-9 * static_cast<double>(task.bytes) / seconds;
@@ -346,7 +346,7 @@ Plot plot(const Timeline& timeline, Rows by, double pixels_per_s) {
     for (std::size_t row = 0; row < group.rows.size(); ++row) {
       const double y = plot.height + static_cast<double>(row) * (height + 1);
       for (const std::size_t place : group.rows[row]) {
-        const Task& task = timeline[place];
+        const TaskRecord& task = timeline[place];
         const double width = (task.stop_s - task.start_s) * pixels_per_s;
         plot.bars[place] = {task.start_s * pixels_per_s, y, std::max(0.3, width), height};
       }

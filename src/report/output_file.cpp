@@ -33,6 +33,12 @@ struct Open {
 
 bool is_standard_output(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
 
+/// Whether it names an open file of this process, which no other file may replace.
+bool is_open_file(const std::string& path) {
+  return path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+         path.starts_with("/proc/self/fd/");
+}
+
 /// The file of a name, the same for all names of one file.
 std::string place_of(const std::string& path) {
   std::error_code ignored;
@@ -66,6 +72,7 @@ std::shared_ptr<void> lock(const std::string& path, const std::string& option) {
   }
   struct stat opened{};
   if (fstat(descriptor, &opened) != 0 || opened.st_size > 0) return file;  // somebody's file
+  if (opened.st_nlink == 0) return lock(path, option);  // its last owner has just removed it
   return {file.release(), [name](Open* locked) {
             unlink(name.c_str());
             delete locked;
@@ -85,7 +92,7 @@ void write_all(int descriptor, const std::string& path, std::string_view content
 bool is_stream(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
-  return is_standard_output(path) ||
+  return is_standard_output(path) || is_open_file(path) ||
          (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
           !std::filesystem::is_directory(status));
 }

@@ -31,7 +31,7 @@ std::vector<Json> args_of(const results::Timeline& timeline) {
   const auto waits = results::waited_for(timeline);
   std::vector<Json> all;
   for (std::size_t id = 0; id < timeline.size(); ++id) {
-    const Task& task = timeline[id];
+    const TaskRecord& task = timeline[id];
     const double seconds = task.stop_s - task.start_s;
     Json& args = all.emplace_back(Json{{"task", task.task}, {"chunk", task.chunk}});
     if (!schedule::on_host(task.stage)) args["lane"] = task.lane;
@@ -70,7 +70,7 @@ void add_timeline(Json& events, int process, const results::Timeline& timeline,
         add_name("thread", track, track, kind + group.name + more);
         std::int64_t free_ns = 0;  // rounding must not make slices overlap
         for (const std::size_t id : group.rows[row]) {
-          const Task& task = timeline[id];
+          const TaskRecord& task = timeline[id];
           const auto start = std::max<std::int64_t>(free_ns, std::llround(task.start_s * 1e9));
           free_ns = std::max<std::int64_t>(start, std::llround(task.stop_s * 1e9));
           slices[id] = {track, start, free_ns};

@@ -234,7 +234,8 @@ class Checker {
     }
     const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
     const bool same = std::ranges::any_of(task(*writer).operands, [&](const Operand& written) {
-      return written.array == read.array && written.piece == read.piece;
+      return written.array == read.array && written.piece == read.piece &&
+             written.host == read.host;  // all of it
     });
     if (same && task(*writer).stage == source) return true;
     return report(Hazard::Kind::stale, id,

@@ -25,9 +25,10 @@ using testing::Not;
 /// Bytes that must reach no terminal and no page unescaped.
 const std::string hostile = "a\x1b[31m<b>\"&'\n\xff\u202e</script>";
 
-Task task(Stage stage, int chunk, int lane, std::string engine, double start_s, double stop_s) {
+TaskRecord task(Stage stage, int chunk, int lane, std::string engine, double start_s,
+                double stop_s) {
   const bool copy = stage == Stage::h2d || stage == Stage::d2h;
-  Task task;
+  TaskRecord task;
   task.stage = stage;
   task.chunk = chunk;
   task.lane = lane;
