@@ -147,7 +147,7 @@ void Files::restore() {
 void write_file(const std::string& path, const std::string& content) {
   if (is_standard_output(path)) return write_all(STDOUT_FILENO, path, content);
   if (is_stream(path)) {
-    const Open stream(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    const Open stream(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
     return write_all(stream.descriptor, path, content);
   }
   const auto [name, descriptor] = open_beside(path);
