@@ -221,7 +221,7 @@ TEST(DeckOverrides, LeaveAliasesAlone) {
       "workload: {kind: increment}\nhost_work: &w {per_chunk: 1 ms}\ndisturb: none\n"
       "measure: &m {warmup: 1}\nsweep: {measure.warmup: [7, 8], chunks.count: [&v 1, 2], "
       "issue.lanes: [*v, 5]}\n");
-  const std::vector<Point> points = load_points(maps.path());
+  const std::vector<DeckPoint> points = load_points(maps.path());
   ASSERT_EQ(points.size(), 8U);
   EXPECT_EQ(points[0].deck.measure.warmup, 7);
   EXPECT_EQ(points[7].deck.measure.warmup, 8);
@@ -507,8 +507,8 @@ TEST(Identity, OfEveryShippedDeckStays) {
   std::string found;
   for (const std::string& name : deck::shipped_names("")) {
     std::string identities;
-    const std::vector<Point> points = load_points(name);
-    for (const Point& point : points) identities += identity(point.deck);
+    const std::vector<DeckPoint> points = load_points(name);
+    for (const DeckPoint& point : points) identities += identity(point.deck);
     found += (points.size() == 1 ? identities : base::sha256(identities)) + "  " + name + "\n";
   }
   EXPECT_EQ(found, test::content(OVERLAP_SOURCE_DIR "/tests/data/identities.txt"));

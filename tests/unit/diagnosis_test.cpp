@@ -25,14 +25,14 @@ using testing::Not;
 
 /// Evidence: the baseline of 20 ms, and a run of 16 ms where 8 ms would be possible.
 struct Evidence {
-  std::vector<Run> runs = std::vector<Run>(2);
+  std::vector<MeasuredRun> runs = std::vector<MeasuredRun>(2);
   Conditions conditions = {
       .device =
           base::DeviceInfo{
               .pcie_gen = 5, .pcie_gen_max = 5, .pcie_width = 16, .pcie_width_max = 16},
       .engines = {.copy_engines = 2}};
 
-  Run& run() { return runs[1]; }
+  MeasuredRun& run() { return runs[1]; }
   std::vector<Finding> findings() const { return diagnose(runs[1], runs, conditions); }
 };
 
@@ -41,7 +41,7 @@ Evidence unexplained() {
   Evidence evidence;
   evidence.runs[0].order = deck::Order::sequential;
   evidence.runs[0].samples_s.assign(10, 20e-3);
-  Run& run = evidence.run();
+  MeasuredRun& run = evidence.run();
   run.order = deck::Order::depth_first;
   run.samples_s.assign(10, 16e-3);
   run.schedule.lanes = 4;

@@ -46,7 +46,7 @@ std::string file_text() {
 
 json file() { return json::parse(file_text()); }
 
-Device device(const json& found = file()) { return devices_of("a.json", found.dump()).at(0); }
+FleetDevice device(const json& found = file()) { return devices_of("a.json", found.dump()).at(0); }
 
 std::string error_of(const std::string& text) {
   try {
@@ -65,7 +65,7 @@ std::string error_of(const std::vector<std::pair<const char*, json>>& changes) {
 }
 
 TEST(Devices, AreReducedToTheirFigures) {
-  const Device one = device();
+  const FleetDevice one = device();
   EXPECT_EQ(one.host, "n1");
   EXPECT_EQ(one.unit, "GPU-1");
   EXPECT_TRUE(one.unique);
@@ -177,7 +177,7 @@ TEST(Hosts, AreReadFromAFile) {
 Fleet planted(int devices = 9) {
   Fleet input{.files = 10};
   for (int i = 0; i < devices; ++i) {
-    Device& one = input.devices.emplace_back(device());
+    FleetDevice& one = input.devices.emplace_back(device());
     one.host = "n" + std::to_string(i / 3 + 1);
     one.unit = "GPU-" + std::to_string(i);
     one.file = one.unit + ".json";
@@ -220,7 +220,7 @@ TEST(FleetReport, OfManyDevicesShowsTheSpreadAndThoseThatDiffer) {
 TEST(FleetReport, EqualReasonsShareARow) {
   Fleet input{.files = 12};
   for (int i = 0; i < 12; ++i) {
-    Device& one = input.devices.emplace_back(device());
+    FleetDevice& one = input.devices.emplace_back(device());
     one.unit = "GPU-" + std::to_string(i);
     if (i < 10) one.reasons = {{.code = ExitCode::precondition, .text = "no GPU", .phase = {}}};
     if (i == 11) one.reasons = {{.code = ExitCode::performance, .text = "slow", .phase = {}}};
@@ -303,7 +303,7 @@ TEST(FleetReport, OddTextIsShownHarmlessly) {
   json odd = file();
   odd["host"]["name"] = "n<1> \x1b[31m\n";
   odd["device"]["uuid"] = "\"&' =";
-  const Device one = device(odd);
+  const FleetDevice one = device(odd);
   const Fleet fleet =
       fleet_of({.files = 3, .devices = {one}, .broken = {{"y", "<y>"}}, .left_out = {"<z>"}});
   const std::string text = text_of(fleet), lines = report::fleet_lines(fleet, true);

@@ -28,8 +28,8 @@ base::Summary exactly(double value) {
 }
 
 /// A device that moves as many GB/s.
-Device device(const std::string& unit, double value, const std::string& host = "n1") {
-  Device record;
+FleetDevice device(const std::string& unit, double value, const std::string& host = "n1") {
+  FleetDevice record;
   record.file = unit + ".json";
   record.host = host;
   record.unit = unit;
@@ -55,7 +55,7 @@ std::vector<std::size_t> numbers(const std::vector<Standing>& standings) {
   return all;
 }
 
-Fleet fleet(std::vector<Device> records, const std::vector<std::string>& hosts = {},
+Fleet fleet(std::vector<FleetDevice> records, const std::vector<std::string>& hosts = {},
             const Reference* reference = nullptr) {
   const std::size_t files = records.size();
   std::vector<ExpectedHost> expected;
@@ -167,7 +167,7 @@ TEST(Distribution, ZerosHaveNoRanking) {
 
 TEST(Fleet, ComparesByHowFastDevicesWork) {
   const auto compares = [](Metric metric) {
-    return is_compared(Device(), {deck::Phase::alone, std::nullopt, metric});
+    return is_compared(FleetDevice(), {deck::Phase::alone, std::nullopt, metric});
   };
   using enum Metric;
   for (const Metric metric : {time, throughput, h2d_rate, d2h_rate, duplex_rate, contention}) {
@@ -178,14 +178,14 @@ TEST(Fleet, ComparesByHowFastDevicesWork) {
   }
 }
 
-std::vector<Device> nine(double last) {
-  std::vector<Device> records;
+std::vector<FleetDevice> nine(double last) {
+  std::vector<FleetDevice> records;
   for (int i = 0; i < 8; ++i) records.push_back(device("GPU-" + std::to_string(i), 50 + 0.01 * i));
   records.push_back(device("GPU-8", last, "n2"));
   return records;
 }
 
-std::vector<Device> operator+(std::vector<Device> a, const std::vector<Device>& b) {
+std::vector<FleetDevice> operator+(std::vector<FleetDevice> a, const std::vector<FleetDevice>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -194,7 +194,7 @@ TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
   const Fleet slow = fleet(nine(40));
   EXPECT_EQ(slow.exit_code(), ExitCode::performance);
   EXPECT_EQ(slow.verdict(), Verdict::fail);
-  for (const Device& one : slow.devices) {
+  for (const FleetDevice& one : slow.devices) {
     const bool is_slow = one.unit == "GPU-8";
     EXPECT_EQ(exit_code_of(one), is_slow ? ExitCode::performance : ExitCode::pass) << one.unit;
     EXPECT_EQ(exit_code_of(one, deck::Phase::together), ExitCode::pass);
@@ -210,7 +210,7 @@ TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
 
 /// A fleet of devices with these throughputs.
 Fleet fleet_of_rates(const std::vector<double>& rates) {
-  std::vector<Device> devices;
+  std::vector<FleetDevice> devices;
   for (const double rate : rates) {
     devices.push_back(device("GPU-" + std::to_string(devices.size()), rate));
   }
@@ -228,7 +228,7 @@ TEST(Fleet, FewDevicesAreJudgedCoarsely) {
             "6 devices: outliers below 25 % are not judged; give --reference");
   const Fleet two = fleet_of_rates({4.0, 2.9});
   EXPECT_EQ(two.exit_code(), ExitCode::inconclusive);
-  for (const Device& one : two.devices) {
+  for (const FleetDevice& one : two.devices) {
     EXPECT_EQ(exit_code_of(one), ExitCode::inconclusive);
     EXPECT_EQ(one.reasons[0].text,
               "throughput of by_engine, alone: 2 devices from 2.900 GB/s to 4.000 GB/s, more than "
@@ -246,14 +246,14 @@ TEST(Fleet, FewDevicesAreJudgedCoarsely) {
 TEST(Fleet, AReferenceJudgesFewDevices) {
   const Reference good = reference(51);
   EXPECT_EQ(fleet({device("a", 50), device("b", 50)}, {}, &good).groups[0].not_judged, "");
-  Device criterion = device("a", 50);
+  FleetDevice criterion = device("a", 50);
   criterion.referenced = {{.metric = Metric::throughput, .order = {}}};
   EXPECT_EQ(fleet({criterion}).groups[0].not_judged, "");  // the run was judged, or is inconclusive
   EXPECT_NE(fleet({device("b", 50)}).groups[0].not_judged, "");
-  Device both = device("a", 50);
+  FleetDevice both = device("a", 50);
   both.figures.push_back({throughput_together, exactly(20)});
   EXPECT_THAT(fleet({both, both}).groups[0].not_judged, HasSubstr("1 device"));  // as one
-  Device other = both;
+  FleetDevice other = both;
   other.unit = "b";
   EXPECT_THAT(fleet({both, other}).groups[0].not_judged,
               HasSubstr("; in phase together no outlier"));
@@ -280,11 +280,11 @@ TEST(Fleet, ADeviceThatIsMissingNeverMakesAFailedFleetPass) {
 }
 
 TEST(Fleet, HostsAreComparedWithHostsOfAsManyCores) {
-  std::vector<Device> hosts = nine(40), gpus = hosts;
-  for (std::vector<Device>* const devices : {&hosts, &gpus}) {
-    for (Device& device : *devices) device.cores = device.unit == "GPU-8" ? 0.5 : 16;
+  std::vector<FleetDevice> hosts = nine(40), gpus = hosts;
+  for (std::vector<FleetDevice>* const devices : {&hosts, &gpus}) {
+    for (FleetDevice& device : *devices) device.cores = device.unit == "GPU-8" ? 0.5 : 16;
   }
-  for (Device& host : hosts) host.on_host = true;
+  for (FleetDevice& host : hosts) host.on_host = true;
   const Fleet apart = fleet(hosts);
   EXPECT_EQ(apart.exit_code(), ExitCode::pass);
   ASSERT_EQ(apart.groups.size(), 2U);
@@ -298,16 +298,16 @@ TEST(Fleet, HostsAreComparedWithHostsOfAsManyCores) {
 }
 
 TEST(Fleet, TimesCountOnlyWithoutThroughput) {
-  std::vector<Device> records;
+  std::vector<FleetDevice> records;
   for (int i = 0; i < 9; ++i) {
-    Device one = device("GPU-" + std::to_string(i), 50);
+    FleetDevice one = device("GPU-" + std::to_string(i), 50);
     one.figures.insert(one.figures.begin(), {contention_free, exactly(i == 8 ? 1.5e-3 : 1e-3)});
     records.push_back(one);
   }
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::pass);
-  for (Device& one : records) one.figures.back().value = exactly(0);
+  for (FleetDevice& one : records) one.figures.back().value = exactly(0);
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::performance);
-  for (Device& one : records) one.figures.pop_back();
+  for (FleetDevice& one : records) one.figures.pop_back();
   const Fleet late = fleet(records);
   EXPECT_EQ(late.exit_code(), ExitCode::performance);
   EXPECT_THAT(late.devices.back().reasons.at(0).text,
@@ -316,9 +316,9 @@ TEST(Fleet, TimesCountOnlyWithoutThroughput) {
 
 TEST(Fleet, ContentionHasNoUnit) {
   constexpr FigureKey key{deck::Phase::together, Order::by_engine, Metric::contention};
-  std::vector<Device> records;
+  std::vector<FleetDevice> records;
   for (int i = 0; i < 9; ++i) {
-    Device one = device("GPU-" + std::to_string(i), 50);
+    FleetDevice one = device("GPU-" + std::to_string(i), 50);
     one.figures = {{key, exactly(i == 8 ? 1.5 : 1.2)}};
     records.push_back(one);
   }
@@ -327,7 +327,7 @@ TEST(Fleet, ContentionHasNoUnit) {
 }
 
 TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {
-  std::vector<Device> records(6, device("GPU-0", 50));
+  std::vector<FleetDevice> records(6, device("GPU-0", 50));
   for (std::size_t i = 0; i < records.size(); ++i) records[i].unit = "GPU-" + std::to_string(i);
   records[1].driver = "570";
   records[2].subject.device = "Other GPU";
@@ -340,7 +340,7 @@ TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {
 }
 
 TEST(Fleet, OfSeveralResultsOfADeviceTheWorstCountsWhateverTheClock) {
-  Device slow = device("GPU-0", 50), good = device("GPU-0", 48);
+  FleetDevice slow = device("GPU-0", 50), good = device("GPU-0", 48);
   slow.file = "slow.json";
   slow.reasons = {{.code = ExitCode::performance, .text = "slow", .phase = {}}};
   good.file = "good.json";
@@ -350,7 +350,7 @@ TEST(Fleet, OfSeveralResultsOfADeviceTheWorstCountsWhateverTheClock) {
     for (const auto& records : {std::vector{slow, good}, std::vector{good, slow}}) {
       const Fleet made = fleet(records);
       ASSERT_EQ(made.devices.size(), 1U);
-      const Device& one = made.devices[0];
+      const FleetDevice& one = made.devices[0];
       EXPECT_EQ(made.exit_code(), ExitCode::performance);
       EXPECT_EQ(one.file, "slow.json");
       EXPECT_EQ(find(one, throughput)->value.median, 48);
@@ -365,22 +365,22 @@ TEST(Fleet, OfSeveralResultsOfADeviceTheWorstCountsWhateverTheClock) {
 }
 
 TEST(Fleet, TheReasonsOfAllResultsOfADeviceCount) {
-  std::vector<Device> records;
+  std::vector<FleetDevice> records;
   using enum ExitCode;
   for (const ExitCode code : {inconclusive, pass, runtime_error, performance, performance}) {
-    Device one = device("a", 1);
+    FleetDevice one = device("a", 1);
     const std::string text = "code " + std::to_string(static_cast<int>(code));
     if (code != pass) one.reasons = {{.code = code, .text = text, .phase = {}}};
     records.push_back(one);
   }
-  const Device one = fleet(records).devices.at(0);
+  const FleetDevice one = fleet(records).devices.at(0);
   EXPECT_EQ(exit_code_of(one), performance);
   EXPECT_EQ(one.reasons.size(), 3U);
   EXPECT_EQ(one.results.size(), 5U);
 }
 
 TEST(Fleet, ASlowResultAmongGoodOnesIsAnOutlier) {
-  const Device slow = nine(40).back();
+  const FleetDevice slow = nine(40).back();
   for (const auto& records : {nine(50) + std::vector{slow}, std::vector{slow} + nine(50)}) {
     const Fleet made = fleet(records);
     EXPECT_EQ(made.exit_code(), ExitCode::performance);
@@ -390,17 +390,17 @@ TEST(Fleet, ASlowResultAmongGoodOnesIsAnOutlier) {
 
 TEST(Fleet, AReferenceJudgesEachResult) {
   const Reference good = reference(51);
-  Device wide = device("a", 48);
+  FleetDevice wide = device("a", 48);
   wide.figures[0].value.hi = 52;
   EXPECT_EQ(fleet({wide}, {}, &good).exit_code(), ExitCode::inconclusive);
   EXPECT_EQ(fleet({wide, device("a", 49)}, {}, &good).exit_code(), ExitCode::performance);
 }
 
 TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
-  Device other_deck = device("GPU-0", 50);
+  FleetDevice other_deck = device("GPU-0", 50);
   other_deck.subject.deck = "def";
   EXPECT_EQ(fleet({device("GPU-0", 50), other_deck}).devices.size(), 2U);
-  Device other_limits = device("GPU-0", 50);  // the same identity
+  FleetDevice other_limits = device("GPU-0", 50);  // the same identity
   other_limits.criteria = "strict";
   other_limits.reasons = {{.code = ExitCode::performance, .text = "too slow", .phase = {}}};
   for (const auto& records : {std::vector{device("GPU-0", 50), other_limits},
@@ -410,21 +410,21 @@ TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
     EXPECT_THAT(both.devices[0].results, IsEmpty());
     EXPECT_EQ(both.groups.size(), 2U);
   }
-  Device other_name = device("GPU-0", 50);
+  FleetDevice other_name = device("GPU-0", 50);
   other_name.deck_name = "longer";  // and otherwise the same
   other_name.reasons = other_limits.reasons;
   const Fleet both = fleet({other_name, device("GPU-0", 50)});
   EXPECT_EQ(both.exit_code(), ExitCode::performance);
   EXPECT_EQ(both.groups.size(), 2U);
-  Device a = device("rank0", 50, "n1"), b = device("rank0", 50, "n2");
+  FleetDevice a = device("rank0", 50, "n1"), b = device("rank0", 50, "n2");
   a.unique = b.unique = false;
   EXPECT_EQ(fleet({a, b}).devices.size(), 2U);
 }
 
 TEST(Fleet, SumsWhatANodeMoves) {
-  std::vector<Device> records;
+  std::vector<FleetDevice> records;
   for (int i = 0; i < 4; ++i) {
-    Device one = device("GPU-" + std::to_string(i), 95, i < 2 ? "n1" : "n2");
+    FleetDevice one = device("GPU-" + std::to_string(i), 95, i < 2 ? "n1" : "n2");
     one.figures.push_back({duplex_together, exactly(65)});
     one.figures.push_back({throughput_together, exactly(60 + i)});
     records.push_back(one);
@@ -456,12 +456,12 @@ TEST(Fleet, MissingHostsFailByName) {
 }
 
 /// The devices of the ranks of one launch on one node, but one.
-std::vector<Device> ranks(const std::string& host, int ranks, int without,
-                          const std::string& launch = "") {
-  std::vector<Device> all;
+std::vector<FleetDevice> ranks(const std::string& host, int ranks, int without,
+                               const std::string& launch = "") {
+  std::vector<FleetDevice> all;
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == without) continue;
-    Device one = device(fmt::format("{}-{}", host, rank), 1, host);
+    FleetDevice one = device(fmt::format("{}-{}", host, rank), 1, host);
     one.job = base::Job{.launch = launch.empty() ? host : launch, .rank = rank, .ranks = ranks};
     one.placement = base::Placement{.local_rank = rank, .local_ranks = ranks};
     all.push_back(std::move(one));
@@ -470,8 +470,8 @@ std::vector<Device> ranks(const std::string& host, int ranks, int without,
 }
 
 /// Lets the ranks be those of one launch on two nodes, of which `first` is the first one's last.
-std::vector<Device> on_two_nodes(std::vector<Device> records, int offset_of_second) {
-  for (Device& record : records) {
+std::vector<FleetDevice> on_two_nodes(std::vector<FleetDevice> records, int offset_of_second) {
+  for (FleetDevice& record : records) {
     *record.job->ranks *= 2;
     if (record.host == "n2") *record.job->rank += offset_of_second;
   }
@@ -517,7 +517,7 @@ TEST(Fleet, RanksOnOneDeviceAreOneDevice) {
 
 TEST(Fleet, ALaunchIsCompletedByNoOther) {
   auto all = ranks("n1", 2, 1, "77/0/0") + ranks("n2", 2, 0, "77/1/0");
-  for (Device& one : all) one.placement.reset();  // without --fleet
+  for (FleetDevice& one : all) one.placement.reset();  // without --fleet
   const Fleet made = fleet(all);
   EXPECT_EQ(made.exit_code(), ExitCode::performance);
   EXPECT_THAT(made.missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}, "77/0/0"},
@@ -530,7 +530,7 @@ TEST(Fleet, ALaunchIsCompletedByNoOther) {
 }
 
 /// The reasons of the first device of a fleet of these, which must be inconclusive.
-std::string doubts(std::vector<Device> records) {
+std::string doubts(std::vector<FleetDevice> records) {
   const Fleet made = fleet(std::move(records));
   EXPECT_EQ(made.exit_code(), ExitCode::inconclusive);
   std::string all;
@@ -541,14 +541,14 @@ std::string doubts(std::vector<Device> records) {
 TEST(Fleet, RanksThatDoNotFitAreInconclusive) {
   auto twice = ranks("n1", 2, -1, "7") + ranks("n2", 2, 1, "7");
   twice[2].file = "again.json";
-  for (Device& one : twice) one.placement.reset();
+  for (FleetDevice& one : twice) one.placement.reset();
   EXPECT_THAT(doubts(twice), HasSubstr("launch 7: found rank 0 in n1-0.json and in again.json\n"));
   auto counts = ranks("n1", 2, -1, "7") + ranks("n2", 4, -1, "7");
-  for (Device& one : counts) one.placement.reset();
+  for (FleetDevice& one : counts) one.placement.reset();
   for (std::size_t i = 2; i < 6; ++i) *counts[i].job->rank += 2;
   EXPECT_THAT(doubts(counts), HasSubstr("launch 7: found ranks of 2 and of 4\n"));
   auto unknown = ranks("n1", 2, -1);
-  for (Device& one : unknown) one.job->launch.reset();
+  for (FleetDevice& one : unknown) one.job->launch.reset();
   EXPECT_THAT(doubts(unknown), HasSubstr("unknown launch"));
   unknown.pop_back();
   EXPECT_EQ(fleet(unknown).exit_code(), ExitCode::performance);  // it is missing in any case
@@ -557,7 +557,7 @@ TEST(Fleet, RanksThatDoNotFitAreInconclusive) {
 TEST(Fleet, NodesOfALaunchWithOneNameAreToldApart) {
   const auto of_node = [](const std::string& boot_id, int first, const std::string& launch) {
     auto all = ranks("localhost", 2, -1, launch);
-    for (Device& one : all) {
+    for (FleetDevice& one : all) {
       one.boot_id = boot_id;
       one.unique = false;
       one.unit = fmt::format("0000:0{}:00.0", *one.job->rank);
@@ -577,7 +577,7 @@ TEST(Fleet, NodesOfALaunchWithOneNameAreToldApart) {
   EXPECT_EQ(fleet(of_node("", 0, "7") + of_node("", 2, "7")).missing_devices.size(), 1U);
   // Another launch may find the node booted.
   auto booted = of_node("c", 0, "8");
-  for (Device& one : booted) *one.job->ranks = 2;
+  for (FleetDevice& one : booted) *one.job->ranks = 2;
   const Fleet again = fleet(of_node("b", 0, "7") + of_node("a", 2, "7") + booted);
   EXPECT_EQ(again.devices.size(), 4U);
   EXPECT_EQ(again.devices[0].results.size(), 2U);
@@ -585,17 +585,17 @@ TEST(Fleet, NodesOfALaunchWithOneNameAreToldApart) {
 
 TEST(Fleet, ADeckOfWhichARankHasNoResultIsNotCoveredByAnother) {
   auto other = ranks("n1", 4, -1, "7");
-  for (Device& one : other) one.deck_name = one.subject.deck = "other";
+  for (FleetDevice& one : other) one.deck_name = one.subject.deck = "other";
   EXPECT_EQ(fleet(ranks("n1", 4, 3, "7") + other).missing_devices.size(), 1U);
   other.pop_back();
   EXPECT_EQ(fleet(ranks("n1", 4, 3, "7") + other).missing_devices.size(), 1U);  // named once
 }
 
 TEST(Fleet, AHostHasAsManyDevicesAsExpected) {
-  const auto missing = [](int expected, std::vector<Device> records) {
+  const auto missing = [](int expected, std::vector<FleetDevice> records) {
     return fleet_of({.devices = std::move(records)}, {{"n1", expected}}).missing_devices;
   };
-  const std::vector<Device> two = {device("a", 1, "n1.cluster"), device("b", 1, "n1.cluster")};
+  const std::vector<FleetDevice> two = {device("a", 1, "n1.cluster"), device("b", 1, "n1.cluster")};
   EXPECT_THAT(missing(2, two), IsEmpty());
   EXPECT_THAT(missing(1, two), IsEmpty());
   EXPECT_THAT(missing(4, two), ElementsAre(MissingDevices{"n1.cluster", 2, 4, {}, {}}));
@@ -605,7 +605,7 @@ TEST(Fleet, AHostHasAsManyDevicesAsExpected) {
 
 TEST(Fleet, TheWorstCounts) {
   const auto code_of = [](ExitCode code, bool broken) {
-    Device one = device("a", 1);
+    FleetDevice one = device("a", 1);
     if (code != ExitCode::pass) one.reasons = {{.code = code, .text = "why", .phase = {}}};
     Fleet input{.files = 2, .devices = {one, device("b", 1)}};
     if (broken) input.broken = {{"x.json", "x.json: found no JSON"}};
@@ -639,7 +639,7 @@ TEST(Fleet, ACodeHasItsVerdict) {
 }
 
 TEST(Fleet, AVerdictBelongsToItsPhase) {
-  Device one = device("a", 1);
+  FleetDevice one = device("a", 1);
   one.figures.push_back({throughput_together, exactly(1)});
   one.reasons = {{.code = ExitCode::performance, .text = "slow", .phase = deck::Phase::together}};
   EXPECT_THAT(phases_of(one), ElementsAre(deck::Phase::alone, deck::Phase::together));
@@ -660,22 +660,22 @@ TEST(Fleet, AReferenceJudges) {
   const Fleet unknown = fleet({device("a", 50)}, {}, &far);
   EXPECT_EQ(unknown.exit_code(), ExitCode::inconclusive);
   EXPECT_THAT(unknown.devices[0].reasons[0].text, HasSubstr("h100.yaml has no entry for"));
-  Device other = device("a", 50);  // whose deck asks for a reference of something else
+  FleetDevice other = device("a", 50);  // whose deck asks for a reference of something else
   other.referenced = {{.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}}};
   const Fleet nothing = fleet({other}, {}, &high);
   EXPECT_EQ(nothing.exit_code(), ExitCode::inconclusive);
   EXPECT_THAT(nothing.devices[0].reasons[0].text, HasSubstr("h100.yaml judges nothing"));
-  Device later = device("a", 50);  // whose deck asks for a reference of the other phase
+  FleetDevice later = device("a", 50);  // whose deck asks for a reference of the other phase
   later.referenced = {{.metric = Metric::throughput, .order = {}, .phase = deck::Phase::together}};
   EXPECT_EQ(fleet({later}, {}, &high).exit_code(), ExitCode::inconclusive);
-  Device wide = device("a", 50);
+  FleetDevice wide = device("a", 50);
   wide.figures[0].value.lo = 48;
   EXPECT_EQ(fleet({wide}, {}, &good).exit_code(), ExitCode::inconclusive);
 }
 
 TEST(Fleet, EveryCriterionWithAReferenceNeedsAnEntry) {
   const Reference good = reference(51);
-  Device one = device("a", 50);
+  FleetDevice one = device("a", 50);
   one.figures.push_back(
       {{deck::Phase::alone, Order::by_engine, Metric::bound_fraction}, exactly(1)});
   one.referenced = {{.metric = Metric::throughput, .order = {}},
@@ -691,7 +691,7 @@ TEST(Fleet, EveryCriterionWithAReferenceNeedsAnEntry) {
 TEST(Fleet, AnUndecidedCheckIsToldForItsOwnFigureAlone) {
   const Reference far = reference(50, deck::Phase::together);
   constexpr FigureKey fraction{deck::Phase::alone, Order::by_engine, Metric::bound_fraction};
-  Device one = device("a", 50);
+  FleetDevice one = device("a", 50);
   one.figures.push_back({fraction, exactly(1)});
   one.referenced = {{.metric = Metric::throughput, .order = {}},
                     {.metric = Metric::bound_fraction, .order = {}}};
@@ -708,7 +708,7 @@ TEST(Fleet, AnUndecidedCheckIsToldForItsOwnFigureAlone) {
 }
 
 TEST(Fleet, ErrorsBeyondAReferenceAreWrongData) {
-  Device one = device("a", 50);
+  FleetDevice one = device("a", 50);
   one.figures = {{{deck::Phase::alone, Order::by_engine, Metric::max_error}, exactly(1e-3)}};
   one.referenced = {{.metric = Metric::max_error, .order = {}, .min = {}, .max = {}}};
   Reference small = reference(1e-6);
@@ -717,7 +717,7 @@ TEST(Fleet, ErrorsBeyondAReferenceAreWrongData) {
 }
 
 TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
-  Device open = device("a", 50);
+  FleetDevice open = device("a", 50);
   open.reasons = {{.code = ExitCode::inconclusive,
                    .text = "no --reference was given",
                    .phase = deck::Phase::alone,
@@ -726,7 +726,7 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   EXPECT_EQ(fleet({open}).exit_code(), ExitCode::inconclusive);
   EXPECT_EQ(fleet({open}, {}, &good).exit_code(), ExitCode::pass);
   EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::performance);
-  Device unjudgeable = open;
+  FleetDevice unjudgeable = open;
   unjudgeable.figures[0].unjudgeable = "there is nothing to hide";
   for (const Reference* const one : {&good, &strict}) {
     const Fleet made = fleet({unjudgeable}, {}, one);
@@ -740,7 +740,7 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   EXPECT_THAT(unknown.devices[0].reasons[0].text,
               HasSubstr("phase alone, order by_engine, metric throughput; the nearest is for phase "
                         "together"));
-  Device unmeasured = open;
+  FleetDevice unmeasured = open;
   unmeasured.figures.clear();
   EXPECT_EQ(fleet({unmeasured}, {}, &strict).devices[0].reasons.at(0).text,
             "no --reference was given");

@@ -17,7 +17,7 @@ results::Point judged_on_host(deck::Metric metric, double limit, double cores, d
   Samples samples;
   samples.conditions = {.engines = {.workers = 2}, .cores = cores};
   for (const deck::Order order : {deck::Order::sequential, deck::Order::depth_first}) {
-    Run& run = samples.runs.emplace_back();
+    MeasuredRun& run = samples.runs.emplace_back();
     run.order = order;
     set_schedule(run, model::schedule_of({model::h2d(0, 1), model::kernel(0, 1), model::h2d(1, 1),
                                           model::kernel(1, 1)}));

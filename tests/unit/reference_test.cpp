@@ -392,7 +392,7 @@ TEST(Baseline, AllResultsPassByIt) {
     std::ofstream(path) << text;
     const Reference reference = load_reference(path);
     for (const Result& one : all) {
-      const Device device = device_of(evaluated(one));
+      const FleetDevice device = device_of(evaluated(one));
       EXPECT_EQ(fleet_of({.devices = {device}}, {}, &reference).exit_code(), base::ExitCode::pass)
           << text;
     }

@@ -36,17 +36,17 @@ TEST(Pauses, AreRoundsFarBeyondTheMedian) {
 }
 
 /// One order of which every repetition takes no wall-clock time but that of its sample.
-std::vector<Run> one_run() {
-  std::vector<Run> runs(1);
+std::vector<MeasuredRun> one_run() {
+  std::vector<MeasuredRun> runs(1);
   runs[0].order = Order::depth_first;
   return runs;
 }
 
 /// What decides after each repetition; the program's own is Stopping.
-using Rule = std::function<std::optional<Stop>(const std::vector<Run>&, int, double)>;
+using Rule = std::function<std::optional<Stop>(const std::vector<MeasuredRun>&, int, double)>;
 
 Rule program_rule(const deck::Measure& plan, const std::vector<deck::Criterion>& criteria = {}) {
-  return [stopping = Stopping(plan, criteria)](const std::vector<Run>& runs, int number,
+  return [stopping = Stopping(plan, criteria)](const std::vector<MeasuredRun>& runs, int number,
                                                double elapsed_s) mutable {
     return stopping.may_end(number, elapsed_s) ? stopping.stop(runs, number, elapsed_s)
                                                : std::nullopt;
@@ -54,8 +54,8 @@ Rule program_rule(const deck::Measure& plan, const std::vector<deck::Criterion>&
 }
 
 /// Repeats until the rule ends it; samples[i] are those of repetition i.
-Stop repeat(Rule rule, std::vector<Run>& runs, const std::function<double(std::size_t run)>& sample,
-            double round_s = 0) {
+Stop repeat(Rule rule, std::vector<MeasuredRun>& runs,
+            const std::function<double(std::size_t run)>& sample, double round_s = 0) {
   for (int number = 1;; ++number) {
     for (std::size_t i = 0; i < runs.size(); ++i) runs[i].samples_s.push_back(sample(i));
     if (const auto stop = rule(runs, number, number * round_s)) return *stop;
@@ -215,9 +215,9 @@ TEST(Stopping, WaitsForEveryJudgedRateOfTheLink) {
 // No rule may look at the verdict.
 
 std::vector<Check> checks_of(const std::vector<deck::Criterion>& criteria,
-                             const std::vector<Run>& runs) {
+                             const std::vector<MeasuredRun>& runs) {
   std::vector<results::Run> all;
-  for (const Run& run : runs) all.push_back(finished(run));
+  for (const MeasuredRun& run : runs) all.push_back(finished(run));
   results::evaluate(all);
   return judge_all(criteria, all);
 }
@@ -338,7 +338,7 @@ TEST(Stopping, KeepsTheCoverageOfTheInterval) {
 }
 
 /// A rule that looks after each sample and takes the first narrow interval.
-std::optional<Stop> eager_rule(const std::vector<Run>& runs, int number, double) {
+std::optional<Stop> eager_rule(const std::vector<MeasuredRun>& runs, int number, double) {
   const base::Summary time = results::time_s(runs[0]);
   if (number < 20 || (time.hi - time.lo > 0.03 && number < 200)) return std::nullopt;
   return Stop{.reason = StopReason::precision, .repetitions = number};
@@ -353,7 +353,7 @@ TEST(Stopping, AnEagerRuleLosesCoverage) {
 // Drift.
 
 /// `n` samples of a distribution that grow by `drift` from the first to the last.
-Run drifting_run(const Distribution& of, Random& random, int n, double drift) {
+MeasuredRun drifting_run(const Distribution& of, Random& random, int n, double drift) {
   experiment::MeasuredRun run;
   for (int i = 0; i < n; ++i) {
     run.samples_s.push_back(of.draw(random) * (1 + drift * i / (n - 1)));
@@ -361,7 +361,7 @@ Run drifting_run(const Distribution& of, Random& random, int n, double drift) {
   return run;
 }
 
-bool is_found(const Run& run) {
+bool is_found(const MeasuredRun& run) {
   for (const Finding& finding : diagnose(run, {run}, {})) {
     if (finding.cause == "drifting") return true;
   }
