@@ -59,7 +59,7 @@ std::vector<std::string> titles(const std::vector<Result>& results) {
   std::vector<std::vector<Result>> files;
   for (const Result& one : results) files.push_back({one});
   std::vector<std::string> titles;
-  for (const Column& column : shown(files, "1").columns) titles.push_back(column.title);
+  for (const ResultColumn& column : shown(files, "1").columns) titles.push_back(column.title);
   return titles;
 }
 
