@@ -278,6 +278,8 @@ class Resume(Case):
         done = run(self.sweep(LARGE), "--json", self.target)
         self.assert_error(done, 3, rf"out\.json: found {len(kept)} of {POINTS} points of an unfinished sweep; "
                                    "allowed: --resume to continue, or another name for the result file")
+        done = run("increment", "--json", self.target)  # nor to another deck
+        self.assert_error(done, 3, rf"out\.json: found {len(kept)} of {POINTS} points of an unfinished sweep; ")
         self.assertEqual(self.kept(), kept)
         # Nor with a file that cannot be written.
         done = run(self.sweep(LARGE), "--json", self.target, "--resume", "--csv", self.folder / "missing/a.csv")

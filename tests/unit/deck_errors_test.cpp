@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,6 +43,11 @@ TEST(DeckErrors, DecksThatAreGood) {
 
 TEST(DeckErrors, WhatNoLineOfCasesHolds) {
   EXPECT_THAT(complaint_about(std::string(2000, '[')), testing::HasSubstr(":1:1: not YAML: "));
+  std::string many = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 10; ++i) {
+    many += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
+  }
+  EXPECT_THAT(complaint_about(many), testing::HasSubstr("found aliases of too many values"));
   EXPECT_EQ(complaint(DeckFile(good).path(), {""}),
             "--set '': found no '='; allowed: key.path=VALUE, such as chunks.count=8");
 }

@@ -141,6 +141,13 @@ TEST(Hazard, SwappedChunksAreStale) {
           "reads stale data of array a on the device, last written by task 1 (h2d of chunk 1"));
 }
 
+TEST(Hazard, HalfACopyIsStale) {
+  Schedule s = small_schedule(small_deck(WorkloadKind::rowsum, 1200, 2), Order::depth_first, 1);
+  s.tasks[0].operands[0].host.planes /= 2;
+  s.tasks[0].bytes /= 2;
+  EXPECT_EQ(only(s).kind, Kind::stale);
+}
+
 TEST(Hazard, MissingKernelIsStale) {
   Schedule s = increment(Order::depth_first, 1, 1);
   s.tasks.erase(s.tasks.begin() + 1);

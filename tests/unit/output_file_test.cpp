@@ -126,7 +126,8 @@ TEST_F(OutputFile, IsWhereLinksLead) {
 }
 
 TEST_F(OutputFile, MayBeADevice) {
-  for (const char* const name : {"/dev/null", "-", "/dev/stdout"}) EXPECT_TRUE(is_stream(name));
+  for (const char* const name : {"/dev/null", "-", "/dev/stdout", "/dev/stderr", "/dev/fd/2"})
+    EXPECT_TRUE(is_stream(name));
   EXPECT_FALSE(is_stream(path("a.json")));
   EXPECT_FALSE(is_stream(folder_.folder()));
   write_file("/dev/null", "text");
