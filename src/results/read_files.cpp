@@ -141,13 +141,13 @@ Fleet reading_of(const SourceFile& file) {
 
 bool is_json(const std::string& file) { return file.ends_with(".json"); }
 
-/// The regular files of a folder and its subfolders and the links, which may be broken, by name.
-/// Throws where a folder cannot be read, or if there is no file *.json.
+/// The regular files of a folder and its subfolders, and links that are broken, by name. Throws
+/// where a folder cannot be read, or if there is no file *.json.
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const bool is_lock = entry.path().extension() == ".lock";  // left by a killed process
-    const bool is_file = entry.is_symlink() || entry.is_regular_file();
+    const bool is_file = entry.is_regular_file() || (entry.is_symlink() && !entry.is_directory());
     if (is_file && !is_lock) files.push_back(entry.path().string());
   }
   if (std::ranges::none_of(files, is_json)) {
