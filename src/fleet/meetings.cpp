@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "base/interrupt.hpp"
 
 namespace overlap::fleet {
 
@@ -91,15 +90,13 @@ void Meetings::keep_in_touch() {
       from.lost = message->from == 0;  // it will not give its verdict
     }
   }
-  constexpr double most_s = 10;  // batch systems kill soon after they interrupt
-  const double deadline_s = base::interrupted() ? std::min(deadline_s_, most_s) : deadline_s_;
-  const Seconds period(std::min(deadline_s, most_s) / 4);
+  const Seconds period(std::min(deadline_s_, 10.0) / 4);
   if (Clock::now() - looked_ < period) return;
   looked_ = Clock::now();
   for (const int rank : peers) {
     Rank& peer = of(rank);
     if (peer.lost) continue;
-    peer.lost = ++peer.silent * period.count() > deadline_s;
+    peer.lost = ++peer.silent * period.count() > deadline_s_;
     send(rank, peer.lost ? Tag::lost : Tag::sign, activity_);
     if (peer.lost && when_lost) when_lost(rank);
   }

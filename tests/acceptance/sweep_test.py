@@ -368,7 +368,7 @@ class Resume(Case):
         deck = self.leave_points()
         one = {min(os.sched_getaffinity(0))}
         done = run(deck, "--json", self.target, "--resume", preexec_fn=lambda: os.sched_setaffinity(0, one))
-        self.assert_error(done, 3, r"out\.json: found points of another host; ")
+        self.assert_error(done, 3, r"out\.json: found points of another set of CPUs; ")
         self.assertEqual(len(self.kept()), 2)
 
     def test_no_points(self):
