@@ -171,7 +171,7 @@ Buffers<T> Setup::array(std::size_t number) const {
   a.host.name = array.name;
   a.host.number = static_cast<int>(number);
   const auto bytes = [](const auto& view) {
-    return std::span(reinterpret_cast<Byte*>(view.data()), view.size() * sizeof(T));
+    return std::span(static_cast<Byte*>(static_cast<void*>(view.data())), view.size() * sizeof(T));
   };
   workload.device[number] = bytes(a.device);
   workload.host[number] = {.bytes = bytes(a.host.memory),
