@@ -118,16 +118,6 @@ results::Comparisons comparisons_of(const Options& options) {
   return comparisons;
 }
 
-results::Comparisons side_by_side(const Options& options) {
-  std::vector<std::vector<results::Result>> files;
-  for (const std::string& file : options.results) {
-    files.push_back(results::read_measured({file}, results::Extent::all));
-  }
-  results::Comparisons comparisons;
-  comparisons.side_by_side = results::side_by_side(files, options.to);
-  return comparisons;
-}
-
 using overlap::finish;  // of fleets
 
 /// Throws base::Error{usage} for the option of a file that is not about such a subject.
@@ -156,11 +146,36 @@ base::ExitCode finish(const std::vector<Output>& outputs, results::Comparisons& 
   return comparisons.code;
 }
 
+/// `compare --side-by-side`: prints files next to each other.
+base::ExitCode show_columns(const Options& options, Terminal& terminal) {
+  results::Columns columns;
+  while (columns.to <= options.results.size() && options.to != std::to_string(columns.to)) {
+    ++columns.to;
+  }
+  if (columns.to > options.results.size()) {
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("--to: found '{}'; allowed: 1 to {}, the number of a column",
+                                  options.to, options.results.size()));
+  }
+  for (const std::string& file : options.results) {
+    columns.files.push_back(results::read_measured({file}, results::Extent::all));
+  }
+  const report::Report report = report::comparison_report(columns);
+  auto code = base::ExitCode::pass;
+  write(options.outputs, columns, [&](const std::string&, const std::string& reason) {
+    terminal.error(reason);
+    code = base::ExitCode::runtime_error;
+  });
+  if (!options.quiet) terminal.show(report.blocks);
+  terminal.result(report::verdict_line(results::verdict_of(code), code, true));
+  return code;
+}
+
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
   const auto files = require_outputs(options.outputs, sources_of(options, terminal).files);
-  results::Comparisons comparisons =
-      options.side_by_side ? side_by_side(options) : comparisons_of(options);
+  if (options.side_by_side) return show_columns(options, terminal);
+  results::Comparisons comparisons = comparisons_of(options);
   return finish(options.outputs, comparisons, options, terminal);
 }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -32,6 +34,18 @@ void flatten(const Json& json, const std::string& key, Keys& into) {
   for (const auto& [name, value] : json.items()) {
     flatten(value, key.empty() ? name : key + "." + name, into);
   }
+}
+
+/// The workload in words; keys without a value are left out.
+std::string workload_text(const Keys& deck) {
+  const std::string section = "workload.", kind = section + "kind";
+  std::string text = text_at(deck, kind);
+  const char* before = ": ";
+  for (const auto& [key, value] : deck) {
+    if (!key.starts_with(section) || key == kind || value == "none") continue;
+    text += std::exchange(before, ", ") + key.substr(section.size()) + " " + value;
+  }
+  return text;
 }
 
 }  // namespace
@@ -109,35 +123,87 @@ std::string Figures::unjudgeable(const Row& row) const {
   return results::unjudgeable(row.key.metric, *row.run, row.point->runs);
 }
 
-Pivot::Pivot(const std::vector<const Figures*>& tables) {
-  for (const Figures* const table : tables) {
-    if (table == nullptr) continue;
-    for (const Point& point : table->result.points) {
+Pivot::Pivot(const std::vector<const Result*>& results) {
+  for (const Result* const result : results) {
+    auto& table = tables.emplace_back();
+    if (result == nullptr) continue;
+    table.emplace(*result);
+    for (const Point& point : result->points) {
       for (const auto& [key, value] : point.values.items()) swept.insert(base::one_line(key));
     }
   }
-  std::map<std::string, std::size_t> places, runs;  // numbered as they appear
-  const auto number = [](auto& numbers, const std::string& name) {
-    return numbers.emplace(name, numbers.size()).first->second;
+  using Place = std::pair<deck::Phase, std::vector<std::string>>;  // values of the swept keys
+  std::map<Place, std::size_t> places;                             // numbered as they appear
+  std::map<std::pair<std::size_t, std::string>, std::size_t> runs;
+  const auto number = [](auto& numbers, const auto& key) {
+    return numbers.emplace(key, numbers.size()).first->second;
   };
   std::map<std::tuple<std::size_t, std::size_t, deck::Metric>, Line> by_key;
   for (std::size_t column = 0; column < tables.size(); ++column) {
-    if (tables[column] == nullptr) continue;
-    std::map<const Point*, std::string> names;
+    if (!tables[column]) continue;
+    std::map<const Point*, std::size_t> numbers;
     for (const Point& point : tables[column]->result.points) {
-      const Keys values = deck_keys(tables[column]->result, point);
-      std::string& name = names[&point] = deck::to_string(point.phase);
-      for (const std::string& key : swept) name += "\n" + text_at(values, key);
+      const Keys keys = deck_keys(tables[column]->result, point);
+      Place place{point.phase, {}};
+      for (const std::string& key : swept) place.second.push_back(text_at(keys, key));
+      numbers[&point] = number(places, place);
     }
     for (const Figures::Row& row : tables[column]->rows) {
-      const std::string& place = names[row.point];
-      Line& line = by_key[{number(places, place), number(runs, place + "\n" + row.run_name()),
-                           row.key.metric}];
+      const std::size_t place = numbers[row.point];
+      const std::size_t run = number(runs, std::pair(place, row.run_name()));
+      Line& line = by_key[{place, run, row.key.metric}];
       line.resize(tables.size());
       line[column] = &row;
     }
   }
   for (auto& [key, line] : by_key) lines.push_back(std::move(line));
+}
+
+std::vector<double> Pivot::samples(const Line& line, std::size_t column) const {
+  return line[column] == nullptr ? std::vector<double>() : tables[column]->samples(*line[column]);
+}
+
+std::optional<base::Estimate> Pivot::ratio(const Line& line, std::size_t of, std::size_t to) const {
+  const std::vector<double> values = samples(line, of), others = samples(line, to);
+  auto ratio = base::ratio(values, others);
+  if (ratio && values == others) ratio = {.value = 1, .lo = 1, .hi = 1};
+  return ratio;
+}
+
+std::optional<base::Summary> shown(const Figures::Row& row) {
+  return row.key.metric == deck::Metric::overlap_efficiency
+             ? shown_efficiency(*row.run, row.point->runs)
+             : row.value;
+}
+
+const Figures::Row& first_of(const Pivot::Line& line) {
+  return **std::ranges::find_if(line, [](const Figures::Row* row) { return row != nullptr; });
+}
+
+std::string point_name(const Pivot::Line& line) {
+  std::string name;
+  for (const Figures::Row* const row : line) {
+    if (row != nullptr && name.empty()) name = row->point->name();
+  }
+  return name;
+}
+
+std::map<DeckTitle, std::vector<const Result*>> by_deck(const Columns& columns) {
+  std::map<DeckTitle, std::vector<const Result*>> decks;
+  for (std::size_t column = 0; column < columns.files.size(); ++column) {
+    for (const Result& result : columns.files[column]) {
+      auto& same = decks[{result.title, workload_text(deck_keys(result))}];
+      same.resize(columns.files.size());
+      if (same[column] != nullptr) {
+        throw base::Error(base::ExitCode::runtime_error,
+                          fmt::format("{}: found a second result of '{}', which {} also has; "
+                                      "allowed: one per column",
+                                      result.file, result.title, same[column]->file));
+      }
+      same[column] = &result;
+    }
+  }
+  return decks;
 }
 
 std::vector<Setting> differences(const std::vector<Keys>& columns) {

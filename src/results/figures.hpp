@@ -70,17 +70,50 @@ struct Figures {
   std::vector<Row> rows;  ///< by point: of the device, then of each run, in the order of metrics
 };
 
-/// Several tables as columns of one: the rows of equal point, run and metric next to each other.
-/// Points are equal if they agree in all swept keys, whether a sweep or a deck of its own made
-/// them. The tables, of which some may be null, must outlive it.
+/// The figures of several results as columns of one table: the rows of equal point, run and metric
+/// next to each other. Points are equal if they agree in all swept keys, whether a sweep or a deck
+/// of its own made them. The results, of which some may be null, must outlive it.
 struct Pivot {
-  using Line = std::vector<const Figures::Row*>;  ///< one per table; null: it lacks the row
+  using Line = std::vector<const Figures::Row*>;  ///< one per column; null: it lacks the row
 
-  explicit Pivot(const std::vector<const Figures*>& tables);
+  explicit Pivot(const std::vector<const Result*>& results);
+  Pivot(const Pivot&) = delete;
+  Pivot& operator=(const Pivot&) = delete;
 
-  std::set<std::string> swept;  ///< keys
-  std::vector<Line> lines;      ///< by point, then by run, then by metric
+  /// The values behind a row, as Figures::samples(); empty: the column lacks the row.
+  std::vector<double> samples(const Line& line, std::size_t column) const;
+  /// Values of one column / values of another; 1 if they are the same. Empty: base::ratio() is.
+  std::optional<base::Estimate> ratio(const Line& line, std::size_t of, std::size_t to) const;
+
+  std::vector<std::optional<Figures>> tables;  ///< one per column
+  std::set<std::string> swept;                 ///< keys
+  std::vector<Line> lines;                     ///< by point, then by run, then by metric
 };
+
+/// The value of a row for display, see shown_efficiency().
+std::optional<base::Summary> shown(const Figures::Row& row);
+/// The first row of a line.
+const Figures::Row& first_of(const Pivot::Line& line);
+/// The point of a line, as a sweep names it; empty: no column swept.
+std::string point_name(const Pivot::Line& line);
+
+/// Files next to each other, for porting studies: nothing is judged.
+struct Columns {
+  std::vector<std::vector<Result>> files;  ///< their results, one file or folder per column
+  std::size_t to = 1;                      ///< number of the column that ratios refer to, from 1
+};
+
+/// What results of one deck on different machines have in common.
+struct DeckTitle {
+  std::string title;
+  std::string workload;  ///< "increment: elements 65536, type float32", without swept keys
+
+  auto operator<=>(const DeckTitle&) const = default;
+};
+
+/// The results of each deck, one per column; null: none. Throws base::Error{runtime_error} if a
+/// column has two of one deck.
+std::map<DeckTitle, std::vector<const Result*>> by_deck(const Columns& columns);
 
 /// Dotted keys with their values as text.
 using Keys = std::map<std::string, std::string>;
