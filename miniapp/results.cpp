@@ -80,12 +80,8 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
                   base::counted(results.size(), "result"));
   report::write_file(options.output, results::to_yaml({options.output, entries}, comment));
   if (report::is_stream(options.output)) return base::ExitCode::pass;
-  const auto name = [](const results::Entry& entry) {
-    const auto& [device, link, backend, deck, phase, order, metric] = entry.subject;
-    return results::name_with_phase({phase, order, metric});
-  };
   std::set<std::string> names;
-  for (const results::Entry& entry : left_out) names.insert(name(entry));
+  for (const results::Entry& entry : left_out) names.insert(name_with_phase(entry.subject.key));
   std::string text = fmt::format("wrote {}: {} entries from {}", base::one_line(options.output),
                                  entries.size(), base::counted(results.size(), "result"));
   if (!names.empty()) {
@@ -97,7 +93,7 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
     text += fmt::format(
         "; tolerance of {} entries raised to the interval of the results, at most "
         "to {} ({})",
-        widened.size(), base::spell_part(widest.tolerance), name(widest));
+        widened.size(), base::spell_part(widest.tolerance), name_with_phase(widest.subject.key));
   }
   terminal.show(text + "\n");
   return base::ExitCode::pass;

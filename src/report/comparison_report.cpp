@@ -15,7 +15,7 @@ namespace {
 using results::Change;
 using results::Columns;
 using results::Comparison;
-using results::Figures;
+using results::Figure;
 using results::Pivot;
 using results::Trend;
 
@@ -24,7 +24,7 @@ std::string percent_off(double ratio) {
 }
 
 /// The order, with the point of a sweep.
-std::string order_name(const std::string& order, const std::string& point) {
+std::string with_point(const std::string& order, const std::string& point) {
   return order + (point.empty() ? "" : ", " + point);
 }
 
@@ -42,9 +42,9 @@ Table change_table(const Comparison& comparison) {
   for (const Change& change : comparison.changes) {
     const auto& ratio = change.ratio;
     const auto spelled = [&](const base::Summary& value) {
-      return results::spell(change.metric, value.median);
+      return results::spell(change.key.metric, value.median);
     };
-    table.rows.push_back({order_name(change.order, change.point), deck::to_string(change.metric),
+    table.rows.push_back({with_point(change.run, change.point), deck::to_string(change.key.metric),
                           text_if(change.a, spelled), text_if(change.b, spelled),
                           ratio ? percent_off(ratio->value) : "-",
                           ratio ? percent_off(ratio->lo) + " .. " + percent_off(ratio->hi) : "-",
@@ -75,8 +75,8 @@ Chart ratio_chart(const Comparison& comparison) {
     if (!dots.points.empty()) chart.series.push_back(std::move(dots));
   }
   for (const Change& change : comparison.changes) {
-    chart.x.categories.push_back(fmt::format("{} {}", order_name(change.order, change.point),
-                                             deck::to_string(change.metric)));
+    chart.x.categories.push_back(fmt::format("{} {}", with_point(change.run, change.point),
+                                             deck::to_string(change.key.metric)));
   }
   for (const double limit : {-100 * results::same_within, 100 * results::same_within}) {
     const auto last = static_cast<double>(comparison.changes.size()) - 1;
@@ -118,8 +118,8 @@ std::vector<Column> numbered(const char* first, std::size_t count) {
 bool is_time(const Pivot::Line& line) { return first_of(line).key.metric == deck::Metric::time; }
 
 std::string line_name(const Pivot::Line& line) {
-  const Figures::Row& row = first_of(line);
-  return order_name(row.run == nullptr ? "device" : row.run_name(), point_name(line));
+  const Figure& row = first_of(line);
+  return with_point(row.run == nullptr ? "device" : row.run_name(), point_name(line));
 }
 
 std::string ratio_text(const base::Estimate& ratio) {
@@ -131,7 +131,7 @@ std::string ratio_text(const base::Estimate& ratio) {
 
 /// Rows of each order: its metrics, "-" if missing, without those that no column has.
 Table figure_table(const Pivot& pivot, std::size_t to) {
-  Table table{.columns = numbered("order", pivot.tables.size())};
+  Table table{.columns = numbered("order", pivot.columns.size())};
   std::string last;
   for (const Pivot::Line& line : pivot.lines) {
     const deck::Metric metric = first_of(line).key.metric;
@@ -157,16 +157,17 @@ Table figure_table(const Pivot& pivot, std::size_t to) {
     add("95 % interval",
         [&](std::size_t i) { return interval(line[i]->value, base::format_seconds); });
     add(fmt::format("time / column {}", to),
-        [&](std::size_t i) { return text_if(pivot.ratio(line, i, to - 1), ratio_text); });
+        [&](std::size_t i) { return text_if(results::ratio(line, i, to - 1), ratio_text); });
   }
   return table;
 }
 
 /// The measured timelines of a deck, all on one axis, with median time and bound of each machine.
-void add_timelines(Blocks& blocks, const Pivot& pivot) {
+void add_timelines(Blocks& blocks, const Pivot& pivot,
+                   const std::vector<const results::Result*>& results) {
   double axis_s = 0;
   for (const Pivot::Line& line : pivot.lines) {
-    for (const Figures::Row* const row : line) {
+    for (const Figure* const row : line) {
       if (row == nullptr || !is_time(line) || !row->run->timeline) continue;
       axis_s = std::max({axis_s, row->value->median, results::end_s(*row->run->timeline)});
     }
@@ -179,9 +180,8 @@ void add_timelines(Blocks& blocks, const Pivot& pivot) {
       if (line[i] == nullptr) continue;
       const results::Run& run = *line[i]->run;
       const double median_s = line[i]->value->median;
-      const base::Machine& machine = pivot.tables[i]->result.machine;
       TimelinePicture picture{
-          .title = fmt::format("{} {}", i + 1, results::subject_of(machine).device),
+          .title = fmt::format("{} {}", i + 1, results::subject_of(results[i]->machine).device),
           .caption = base::format_seconds(median_s),
           .timeline = run.timeline.value_or(results::Timeline()),
           .axis_s = axis_s,
@@ -226,7 +226,7 @@ Report comparison_report(const Columns& columns) {
     const Pivot pivot(results);
     Table figures = figure_table(pivot, columns.to);
     if (!figures.rows.empty()) report.blocks.push_back({std::move(figures)});
-    add_timelines(report.blocks, pivot);
+    add_timelines(report.blocks, pivot, results);
   }
   return report;
 }

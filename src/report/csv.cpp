@@ -133,7 +133,7 @@ std::string csv(const results::Columns& columns) {
         row.add("unit", deck::row_of(line[i]->key.metric).unit);
         row.add(*line[i]->value, "");
         row.add("to", columns.to);
-        const auto ratio = pivot.ratio(line, i, columns.to - 1);
+        const auto ratio = results::ratio(line, i, columns.to - 1);
         row.add("ratio", ratio ? std::optional(ratio->value) : std::nullopt);
         row.add("ratio_lo", ratio ? std::optional(ratio->lo) : std::nullopt);
         row.add("ratio_hi", ratio ? std::optional(ratio->hi) : std::nullopt);

@@ -369,7 +369,7 @@ std::string fleet_lines(const Fleet& fleet, bool all_devices) {
           "order={}{}\n",
           base::field_value(device.host), base::field_value(device.unit),
           deck::to_string(key.metric), slowest.front().value, median, deck::to_string(key.phase),
-          key.order ? deck::to_string(*key.order) : "-", deck_field(device));
+          order_name(key), deck_field(device));
     }
   }
   return text + verdict_line(fleet.verdict(), fleet.exit_code(), !fleet.groups.empty());

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -33,8 +34,8 @@ void describe_difference(Visitor& v, Setting& setting) {
 void describe(Visitor& v, Change& change) {
   const auto value = describe::nullable(describe::map_of<base::Summary>(describe_value));
   v("point", change.point, "Swept keys and their values; empty: no sweep.");
-  v("order", change.order, "Order with disturbance or host work; -: the device.");
-  v("metric", change.metric, "Metric.");
+  v("run", change.run, "Order with disturbance or host work; -: the device.");
+  describe_key(v, change.key);
   v("a", change.a, "In the first file; null: missing.", value);
   v("b", change.b, "In the other.", value);
   v("ratio", change.ratio, "b / a; null: a value is missing, 0 or less.");
@@ -72,7 +73,7 @@ bool by_limit(const deck::MetricRow& row) {
 
 /// Verdict on the change of a metric from a to b.
 Verdict judged(const Change& change, double below, std::optional<double> limit) {
-  const deck::MetricRow& row = deck::row_of(change.metric);
+  const deck::MetricRow& row = deck::row_of(change.key.metric);
   const bool more = row.better == deck::Better::more;
   const double worse = more ? -below : below;
   if (!change.a || !change.b) return Verdict::inconclusive;
@@ -106,9 +107,9 @@ const deck::Criterion* criterion_for(const std::vector<deck::Criterion>& criteri
 }
 
 /// The change of a figure; empty: it is neither a time nor judged.
-std::optional<Change> change_of(const Pivot& pivot, const Pivot::Line& line,
+std::optional<Change> change_of(const Pivot::Line& line,
                                 const std::vector<deck::Criterion>& criteria, double below) {
-  const Figures::Row& row = first_of(line);
+  const Figure& row = first_of(line);
   const deck::MetricRow& metric = deck::row_of(row.key.metric);
   const deck::Criterion* const criterion = row.judged ? criterion_for(criteria, row.key) : nullptr;
   if (criterion == nullptr && row.key.metric != deck::Metric::time) return {};
@@ -116,18 +117,18 @@ std::optional<Change> change_of(const Pivot& pivot, const Pivot::Line& line,
   if (metric.formula == nullptr && !criterion->max) return {};
   Change change;
   change.point = point_name(line);
-  change.order = row.run_name();
-  change.metric = row.key.metric;
+  change.run = row.run_name();
+  change.key = row.key;
   bool judgeable = true;
   for (const std::size_t i : {0U, 1U}) {
     if (line[i] == nullptr) continue;
     (i == 0 ? change.a : change.b) = line[i]->value;
-    judgeable = judgeable && pivot.tables[i]->unjudgeable(*line[i]).empty();
+    judgeable = judgeable && unjudgeable(*line[i]).empty();
   }
-  change.ratio = pivot.ratio(line, 1, 0);
+  change.ratio = ratio(line, 1, 0);
   if (change.ratio) change.trend = trend_of(*change.ratio, metric.better);
   const auto interval = [](const base::Summary& s) { return std::tuple(s.median, s.lo, s.hi); };
-  if (change.a && change.b && pivot.samples(line, 0) == pivot.samples(line, 1) &&
+  if (change.a && change.b && samples(*line[0]) == samples(*line[1]) &&
       interval(*change.a) == interval(*change.b)) {
     change.trend = Trend::identical;
   }
@@ -136,58 +137,68 @@ std::optional<Change> change_of(const Pivot& pivot, const Pivot::Line& line,
   return change;
 }
 
-/// By which results of the same deck are found, nearest first: its identity and name, its identity,
-/// its name, each of the same device, of the same slot and of any; then one of its points.
-std::vector<std::string> search_keys(const Result& result) {
-  const Origin from = origin(result);
-  const std::string deck = "d" + result.deck.identity, name = "\nn" + from.deck_name;
-  std::vector<std::string> keys;
-  for (const std::string& prefix : {deck + name, deck, name}) {
-    keys.push_back(prefix + "\nu" + from.device());
-    keys.push_back(prefix + "\ns" + from.host + "\n" + from.slot);
-    keys.push_back(prefix);
-  }
-  for (const Point& point : result.points) {
-    std::string& key = keys.emplace_back("p");
-    for (const auto& [part, value] : deck_keys(result, point)) {
-      if (part == "issue.orders" || part.starts_with("sweep.")) continue;
-      key += "\n" + part + " " + value;
+/// A result and what it is found by.
+struct Candidate {
+  explicit Candidate(const Result& one) : result(&one), from(origin(one)) {
+    for (const Point& point : one.points) {
+      Keys keys = deck_keys(one, point);
+      std::erase_if(keys, [](const auto& key) {
+        return key.first == "issue.orders" || key.first.starts_with("sweep.");
+      });
+      points.insert(std::move(keys));
     }
   }
-  return keys;
+
+  const Result* result;
+  Origin from;
+  std::set<Keys> points;  ///< of the deck, with all its keys
+};
+
+/// How far apart two results are.
+struct Distance {
+  enum { name_and_identity, identity, name, point, nothing } deck;  ///< what they share
+  enum { device, slot, none } place;
+
+  auto operator<=>(const Distance&) const = default;
+};
+
+Distance distance(const Candidate& a, const Candidate& b) {
+  const bool identity = a.from.subject.deck == b.from.subject.deck;
+  const bool name = a.from.deck_name == b.from.deck_name;
+  const bool slot = a.from.host == b.from.host && a.from.slot == b.from.slot;
+  const auto in_b = [&](const Keys& point) { return b.points.contains(point); };
+  return {.deck = identity && name                      ? Distance::name_and_identity
+                  : identity                            ? Distance::identity
+                  : name                                ? Distance::name
+                  : std::ranges::any_of(a.points, in_b) ? Distance::point
+                                                        : Distance::nothing,
+          .place = a.from.device() == b.from.device() ? Distance::device
+                   : slot                             ? Distance::slot
+                                                      : Distance::none};
 }
 
-/// Results by all of their search keys.
-using Index = std::map<std::string, std::vector<const Result*>>;
-
-/// The result to compare with one. Null if `result` is one of `several` devices, and the others are
-/// of other devices. Throws base::Error{runtime_error} unless there is exactly one.
-const Result* counterpart(const Result& result, bool several, const Index& index,
-                          const std::string& file) {
-  const Origin from = origin(result);
-  const std::string& name = from.deck_name;
-  std::vector<const Result*> same;
-  for (const std::string& key : search_keys(result)) {
-    const auto found = index.find(key);
-    if (same.empty() && found != index.end()) same = found->second;
-  }
-  if (several && same.size() > 1) {
-    const Origin other = origin(*same.front());
-    const bool same_slot = other.host == from.host && other.slot == from.slot;
-    if (!same_slot && other.device() != from.device()) return nullptr;
+/// The result to compare with one. Null if that is one of `several` devices, and the others are of
+/// other devices. Throws base::Error{runtime_error} unless there is exactly one.
+const Result* counterpart(const Candidate& one, bool several,
+                          const std::vector<Candidate>& others) {
+  std::map<Distance, std::vector<const Result*>> by_distance;
+  for (const Candidate& other : others) by_distance[distance(one, other)].push_back(other.result);
+  const auto& [nearest, same] = *by_distance.begin();
+  const Result& result = *one.result;
+  if (nearest.deck == Distance::nothing) {
+    throw base::Error(base::ExitCode::runtime_error,
+                      fmt::format("{}: found no result of the deck {} of {}; allowed: results of "
+                                  "the same decks",
+                                  same[0]->file, one.from.deck_name, result.file));
   }
   if (same.size() == 1) return same.front();
+  if (several && nearest.place == Distance::none) return nullptr;
   throw base::Error(
       base::ExitCode::runtime_error,
-      same.empty()
-          ? fmt::format("{}: found no result of the deck {} of {}; allowed: results of the same "
-                        "decks",
-                        file, name, result.file)
-          : fmt::format(
-                "{}: found {} results of the deck {} to compare with, {} and {}{}; allowed: "
-                "one result per deck and device: name the files instead of their folder",
-                result.file, same.size(), name, same[0]->file, same[1]->file,
-                same.size() > 2 ? " among them" : ""));
+      fmt::format("{}: found {} results of the deck {} to compare with, {} and {}{}; allowed: "
+                  "one result per deck and device: name the files instead of their folder",
+                  result.file, same.size(), one.from.deck_name, same[0]->file, same[1]->file,
+                  same.size() > 2 ? " among them" : ""));
 }
 
 }  // namespace
@@ -212,7 +223,7 @@ Comparison compare(const Result& a, const Result& b, double below, bool common) 
   }
   const std::vector<deck::Criterion> judging = criteria(a);
   for (const Pivot::Line& line : pivot.lines) {
-    auto change = change_of(pivot, line, judging, below);
+    auto change = change_of(line, judging, below);
     if (!change) continue;
     if (common && !(change->a && change->b)) change->verdict.reset();
     comparison.changes.push_back(*std::move(change));
@@ -222,21 +233,18 @@ Comparison compare(const Result& a, const Result& b, double below, bool common) 
 
 std::vector<Comparison> compare(const std::vector<Result>& a, const std::vector<Result>& b,
                                 double below, bool common) {
-  Index index;
-  for (const Result& result : b) {
-    for (const std::string& key : search_keys(result)) index[key].push_back(&result);
-  }
+  const std::vector<Candidate> others(b.begin(), b.end());
   std::map<std::string, int> count_by_deck;  // of `a`
   for (const Result& result : a) ++count_by_deck[result.deck.identity];
   std::vector<Comparison> comparisons;
   for (const Result& result : a) {
+    const Candidate one(result);
     const bool several = count_by_deck[result.deck.identity] > 1;
-    if (const auto* const other = counterpart(result, several, index, b.front().file)) {
+    if (const Result* const other = counterpart(one, several, others)) {
       comparisons.push_back(compare(result, *other, below, common));
     } else {
-      const Origin from = origin(result);
-      const Setting missing{"device", {from.host + " " + from.slot, "-"}};
-      comparisons.push_back({result.file, "-", from.deck_name, {missing}, {}});
+      const Setting missing{"device", {one.from.host + " " + one.from.slot, "-"}};
+      comparisons.push_back({result.file, "-", one.from.deck_name, {missing}, {}});
     }
   }
   return comparisons;
@@ -251,7 +259,7 @@ base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons, bool com
     }
     for (const Change& change : comparison.changes) {
       shared = shared || (change.a && change.b);
-      code = base::worst(code, code_of(change.metric, change.verdict.value_or(Verdict::pass)));
+      code = base::worst(code, code_of(change.key.metric, change.verdict.value_or(Verdict::pass)));
     }
   }
   const bool nothing = !comparisons.empty() && !shared;

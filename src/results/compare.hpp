@@ -21,8 +21,8 @@ inline constexpr double same_within = 0.01;
 /// A metric in two results.
 struct Change {
   std::string point;  ///< of a sweep, "chunks.count 4"; else empty
-  std::string order;  ///< with disturbance or host work; "-": a metric of the device
-  deck::Metric metric = deck::Metric::time;
+  std::string run;    ///< order with disturbance or host work; "-": the device
+  FigureKey key;
   std::optional<base::Summary> a, b;    ///< empty: missing
   std::optional<base::Estimate> ratio;  ///< b / a; also empty if a value is not above 0
   Trend trend = Trend::inconclusive;    ///< faster: b is better; identical: the same samples

@@ -72,30 +72,15 @@ Origin origin(const Result& result) {
   return origin;
 }
 
-std::string name(const FigureKey& key) {
-  const std::string metric(deck::to_string(key.metric));
-  return key.order ? fmt::format("{} of {}", metric, deck::to_string(*key.order)) : metric;
-}
-
-std::string name_with_phase(const FigureKey& key) {
-  return fmt::format("{}, {}", name(key), deck::to_string(key.phase));
-}
-
-Subject subject_of(Subject machine, const FigureKey& key) {
-  machine.phase = key.phase;
-  machine.order = key.order;
-  machine.metric = key.metric;
-  return machine;
-}
-
-Figures::Figures(const Result& source) : result(source) {
+std::vector<Figure> figures_of(const Result& result) {
+  std::vector<Figure> figures;
   for (const Point& point : result.points) {
     if (!point.ran()) continue;
     for (const deck::MetricRow& row : deck::device_metrics) {
-      rows.push_back({.point = &point,
-                      .key = {point.phase, std::nullopt, row.value},
-                      .judged = true,
-                      .value = results::value(row.value, point.device)});
+      figures.push_back({.point = &point,
+                         .key = {point.phase, std::nullopt, row.value},
+                         .judged = true,
+                         .value = value(row.value, point.device)});
     }
     for (const Run& run : point.runs) {
       if (!run.ran()) continue;
@@ -103,31 +88,37 @@ Figures::Figures(const Result& source) : result(source) {
         const bool judged = applies_to(row.value, run);
         if (!judged && row.value != deck::Metric::time) continue;
         if (row.needs == deck::Needs::alone && point.phase == deck::Phase::alone) continue;
-        rows.push_back({.point = &point,
-                        .run = &run,
-                        .key = {point.phase, run.order, row.value},
-                        .judged = judged,
-                        .value = run.value(row.value)});
+        figures.push_back({.point = &point,
+                           .run = &run,
+                           .key = {point.phase, run.order, row.value},
+                           .judged = judged,
+                           .value = run.value(row.value)});
       }
     }
   }
+  return figures;
 }
 
-std::vector<double> Figures::samples(const Row& row) const {
-  return row.run == nullptr ? values(row.key.metric, row.point->device)
-                            : values(row.key.metric, *row.run, row.point->runs);
+std::vector<double> samples(const Figure& figure) {
+  return figure.run == nullptr ? values(figure.key.metric, figure.point->device)
+                               : values(figure.key.metric, *figure.run, figure.point->runs);
 }
 
-std::string Figures::unjudgeable(const Row& row) const {
-  if (row.run == nullptr) return "";
-  return results::unjudgeable(row.key.metric, *row.run, row.point->runs);
+std::string unjudgeable(const Figure& figure) {
+  if (figure.run == nullptr) return "";
+  return unjudgeable(figure.key.metric, *figure.run, figure.point->runs);
+}
+
+std::optional<base::Summary> shown(const Figure& figure) {
+  return figure.key.metric == deck::Metric::overlap_efficiency
+             ? shown_efficiency(*figure.run, figure.point->runs)
+             : figure.value;
 }
 
 Pivot::Pivot(const std::vector<const Result*>& results) {
   for (const Result* const result : results) {
-    auto& table = tables.emplace_back();
+    columns.push_back(result != nullptr ? figures_of(*result) : std::vector<Figure>());
     if (result == nullptr) continue;
-    table.emplace(*result);
     for (const Point& point : result->points) {
       for (const auto& [key, value] : point.values.items()) swept.insert(base::one_line(key));
     }
@@ -139,53 +130,43 @@ Pivot::Pivot(const std::vector<const Result*>& results) {
     return numbers.emplace(key, numbers.size()).first->second;
   };
   std::map<std::tuple<std::size_t, std::size_t, deck::Metric>, Line> by_key;
-  for (std::size_t column = 0; column < tables.size(); ++column) {
-    if (!tables[column]) continue;
+  for (std::size_t column = 0; column < columns.size(); ++column) {
     std::map<const Point*, std::size_t> numbers;
-    for (const Point& point : tables[column]->result.points) {
-      const Keys keys = deck_keys(tables[column]->result, point);
-      Place place{point.phase, {}};
-      for (const std::string& key : swept) place.second.push_back(text_at(keys, key));
-      numbers[&point] = number(places, place);
-    }
-    for (const Figures::Row& row : tables[column]->rows) {
-      const std::size_t place = numbers[row.point];
-      const std::size_t run = number(runs, std::pair(place, row.run_name()));
-      Line& line = by_key[{place, run, row.key.metric}];
-      line.resize(tables.size());
-      line[column] = &row;
+    for (const Figure& figure : columns[column]) {
+      const auto [place, is_new] = numbers.try_emplace(figure.point);
+      if (is_new) {
+        const Keys keys = deck_keys(*results[column], *figure.point);
+        Place values{figure.key.phase, {}};
+        for (const std::string& key : swept) values.second.push_back(text_at(keys, key));
+        place->second = number(places, values);
+      }
+      const std::size_t run = number(runs, std::pair(place->second, figure.run_name()));
+      Line& line = by_key[{place->second, run, figure.key.metric}];
+      line.resize(columns.size());
+      line[column] = &figure;
     }
   }
   for (auto& [key, line] : by_key) lines.push_back(std::move(line));
 }
 
-std::vector<double> Pivot::samples(const Line& line, std::size_t column) const {
-  return line[column] == nullptr ? std::vector<double>() : tables[column]->samples(*line[column]);
-}
-
-std::optional<base::Estimate> Pivot::ratio(const Line& line, std::size_t of, std::size_t to) const {
-  const std::vector<double> values = samples(line, of), others = samples(line, to);
-  auto ratio = base::ratio(values, others);
-  if (ratio && values == others) ratio = {.value = 1, .lo = 1, .hi = 1};
-  return ratio;
-}
-
-std::optional<base::Summary> shown(const Figures::Row& row) {
-  return row.key.metric == deck::Metric::overlap_efficiency
-             ? shown_efficiency(*row.run, row.point->runs)
-             : row.value;
-}
-
-const Figures::Row& first_of(const Pivot::Line& line) {
-  return **std::ranges::find_if(line, [](const Figures::Row* row) { return row != nullptr; });
+const Figure& first_of(const Pivot::Line& line) {
+  return **std::ranges::find_if(line, [](const Figure* figure) { return figure != nullptr; });
 }
 
 std::string point_name(const Pivot::Line& line) {
   std::string name;
-  for (const Figures::Row* const row : line) {
-    if (row != nullptr && name.empty()) name = row->point->name();
+  for (const Figure* const figure : line) {
+    if (figure != nullptr && name.empty()) name = figure->point->name();
   }
   return name;
+}
+
+std::optional<base::Estimate> ratio(const Pivot::Line& line, std::size_t of, std::size_t to) {
+  if (line[of] == nullptr || line[to] == nullptr) return std::nullopt;
+  const std::vector<double> values = samples(*line[of]), others = samples(*line[to]);
+  auto ratio = base::ratio(values, others);
+  if (ratio && values == others) ratio = {.value = 1, .lo = 1, .hi = 1};
+  return ratio;
 }
 
 std::map<DeckTitle, std::vector<const Result*>> by_deck(const Columns& columns) {

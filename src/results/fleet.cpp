@@ -23,9 +23,10 @@ namespace overlap::results {
 namespace {
 
 /// The text of a check with its phase.
-std::string text_with_phase(const Check& check, const FigureKey& key) {
+std::string text_with_phase(const Check& check) {
   const std::size_t colon = check.text.find(": ");
-  return colon == std::string::npos ? check.text : name_with_phase(key) + check.text.substr(colon);
+  return colon == std::string::npos ? check.text
+                                    : name_with_phase(check.key) + check.text.substr(colon);
 }
 
 void add_reasons(const Result& result, FleetDevice& device) {
@@ -37,10 +38,9 @@ void add_reasons(const Result& result, FleetDevice& device) {
     }
     for (const Check& check : point.checks) {
       if (!decides(check)) continue;
-      const FigureKey key{point.phase, check.order, check.metric};
       device.reasons.push_back(
-          {code_of(check.metric, check.verdict), text_with_phase(check, key), point.phase});
-      if (std::isnan(check.limit)) device.reasons.back().undecided = key;
+          {code_of(check.key.metric, check.verdict), text_with_phase(check), point.phase});
+      if (std::isnan(check.limit)) device.reasons.back().undecided = check.key;
     }
   }
   if (result.error) device.reasons.push_back({result.code, *result.error, {}});
@@ -95,7 +95,7 @@ auto kind_of(const FleetDevice& device) {
 /// Moves the devices into the fleet, one for all of its results with one deck and build, sorted by
 /// host and slot.
 void add_devices(std::vector<FleetDevice> devices, Fleet& fleet) {
-  std::map<std::pair<std::string, decltype(kind_of(FleetDevice()))>, std::vector<FleetDevice>>
+  std::map<std::pair<DeviceId, decltype(kind_of(FleetDevice()))>, std::vector<FleetDevice>>
       by_device;
   for (FleetDevice& device : devices) {
     std::vector<FleetDevice>& results = by_device[{device.device(), kind_of(device)}];
@@ -165,8 +165,8 @@ void judge_by(const Reference& reference, FleetDevice& device) {
     }
     if (device.referenced.empty() && is_compared(device, key)) tolerances.emplace_back();
     for (const std::optional<double> below : tolerances) {
-      Check check{.metric = key.metric, .order = key.order, .value = value};
-      limit_by(reference, subject_of(device.subject, key), device.deck_name, below, check);
+      Check check{.key = key, .value = value};
+      limit_by(reference, device.subject, device.deck_name, below, check);
       if (!check.reason.empty()) {
         missing = check.reason;
         if (!device.referenced.empty()) add(base::ExitCode::inconclusive, missing, key.phase);
@@ -176,7 +176,7 @@ void judge_by(const Reference& reference, FleetDevice& device) {
       check.verdict =
           unjudgeable.empty() ? judge(value, check.at_least, check.limit) : Verdict::inconclusive;
       judged = true;
-      if (decides(check)) add(code_of(check.metric, check.verdict), check_text(check), key.phase);
+      if (decides(check)) add(code_of(key.metric, check.verdict), check_text(check), key.phase);
     }
   }
   if (!judged) add(base::ExitCode::inconclusive, missing, {});
@@ -188,7 +188,7 @@ void add_distributions(const std::vector<FleetDevice>& devices, Group& group) {
   for (const std::size_t number : group.devices) {
     const FleetDevice& device = devices[number];
     for (const auto& [key, value, unjudgeable] : device.figures) {
-      by_key[key].push_back({{number, device.host, device.unit}, value.median});
+      by_key[key].push_back({number, device.host, device.unit, value.median});
       if (!is_compared(device, key)) incomparable.insert(key);
     }
   }
@@ -313,10 +313,9 @@ FleetDevice device_of(const Result& result) {
   for (deck::Criterion& criterion : criteria(result)) {
     if (criterion.reference) device.referenced.push_back(std::move(criterion));
   }
-  const Figures figures(result);
-  for (const Figures::Row& row : figures.rows) {
-    if (!row.judged || !row.value) continue;
-    device.figures.push_back({row.key, *row.value, figures.unjudgeable(row)});
+  for (const Figure& figure : figures_of(result)) {
+    if (!figure.judged || !figure.value) continue;
+    device.figures.push_back({figure.key, *figure.value, unjudgeable(figure)});
   }
   std::ranges::stable_sort(device.figures, {}, &DeviceFigure::key);
   add_reasons(result, device);

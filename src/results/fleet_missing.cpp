@@ -28,7 +28,7 @@ std::string label(const std::string& name) { return name.substr(0, name.find('.'
 struct LaunchRanks {
   struct Node {
     int local_ranks = 0;  ///< as announced; 0: not
-    std::set<std::string> devices;
+    std::set<DeviceId> devices;
     std::set<int> ranks, ranks_of_node;
 
     /// One per rank, unless ranks share a device.
@@ -137,7 +137,7 @@ void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
       device->reasons.push_back({base::ExitCode::inconclusive, launch.doubt, {}});
     }
   }
-  std::map<std::string, std::map<std::string, std::set<std::string>>> hosts;  // by label
+  std::map<std::string, std::map<std::string, std::set<DeviceId>>> hosts;  // by label
   for (const FleetDevice& device : fleet.devices) {
     hosts[label(spelled(device.host))][device.host].insert(device.device());
   }
