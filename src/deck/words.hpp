@@ -21,7 +21,7 @@ constexpr auto words_of(WorkloadKind) {
       {increment, "increment", "a[i] += sqrt(sin(x)^2 + cos(x)^2), in place"},
       {rowsum, "rowsum", "sums of a 2-D array along its contiguous axis"},
       {pipeline, "pipeline", "two operations, two inputs and one output each, iterated"},
-      {dgemm, "dgemm", "matrix products C = alpha A B + beta C, by tiles of C"},
+      {dgemm, "dgemm", "matrix products C = A B + beta C, by tiles of C"},
       {custom, "custom", "copies, busy kernels and host work as listed"},
   });
 }

@@ -26,8 +26,7 @@ struct TilePlan {
   std::size_t loaded_bytes = 0;  ///< panels copied to the device, including repeated loads
 };
 
-/// The plan for these slots. If all panels fit, tiles proceed in shells around a corner, so that
-/// the first loads enable many tiles; else in the groups of rows or columns with the fewest loads.
+/// The plan for these slots: tiles in groups of rows, each across all columns.
 TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots);
 
 /// The plan with the fewest loads within `device_bytes`. `turns` is empty if one panel of A, one of
