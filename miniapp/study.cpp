@@ -166,7 +166,7 @@ results::Point Runner::predict_point(const Study& study, const deck::DeckPoint& 
 
 /// Adds the predictions of a device to a plan, or the reason why it has none.
 void add_predictions(experiment::Plan& plan, const model::Device& device) {
-  const std::string reason = experiment::unpredictable(plan.deck, device);
+  const std::string reason = experiment::unpredictable(plan.point.deck, device);
   if (reason.empty()) {
     experiment::predict(plan, device);
     plan.notes.emplace_back("predicted by", device.name);
@@ -186,7 +186,7 @@ results::Point Runner::measure_point(const Study& study, const deck::DeckPoint& 
     plan = experiment::plan(point, measure::probe(point.deck, session, machinery.bench, hooks));
     if (inputs.device) add_predictions(*plan, *inputs.device);
   }
-  plan->phase = point.phase;
+  plan->point.phase = point.phase;
   if (!study.result.sweeps() && !reuses_plan) {
     terminal.show(report::heading(study.result, experiment::planned_point(*plan)));
   }

@@ -180,23 +180,20 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
 
 results::Point judge(Plan plan, Samples samples, References references,
                      const std::vector<results::Run>& alone) {
-  std::vector<MeasuredRun> runs = std::move(samples.runs);
-  if (runs.empty()) {
-    for (Case& predicted : plan.cases) runs.push_back({std::move(predicted)});
-  }
+  std::vector<Case>& cases = samples.cases.empty() ? plan.cases : samples.cases;
   results::Point point = planned_point(plan);
-  for (MeasuredRun& run : runs) {
-    if (run.ran()) run.stopped = samples.stopped;
+  for (Case& one : cases) {
+    if (one.run.ran()) one.run.stopped = samples.stopped;
   }
-  add_bounds(runs, samples.conditions.engines);
-  for (const MeasuredRun& run : runs) {
-    for (Finding& finding : diagnose(run, runs, samples.conditions)) {
-      finding.order = run.order;
-      finding.disturbance = run.disturbance;
-      finding.host_work = run.host_work.has_value();
+  add_bounds(cases, samples.conditions.engines);
+  for (const Case& one : cases) {
+    for (Finding& finding : diagnose(one, cases, samples.conditions)) {
+      finding.order = one.run.order;
+      finding.disturbance = one.run.disturbance;
+      finding.host_work = one.run.host_work.has_value();
       point.findings.push_back(std::move(finding));
     }
-    point.runs.push_back(finished(run, point.is_swept()));
+    point.runs.push_back(finished(one, point.is_swept()));
   }
   results::evaluate(point.runs, alone);
   point.verified_runs = samples.verified_runs;
@@ -210,10 +207,10 @@ results::Point judge(Plan plan, Samples samples, References references,
   if (const auto& awake = samples.conditions.device) {
     references.subject.link = base::spell_link(awake->pcie_gen, awake->pcie_width);
   }
-  references.subject.phase = plan.phase;
-  references.subject.deck = deck::identity(plan.deck);
-  references.deck_name = describe::name_of(plan.deck.path);
-  point.checks = judge_all(plan.deck.acceptance, point.runs, point.device, references,
+  references.subject.phase = plan.point.phase;
+  references.subject.deck = deck::identity(plan.point.deck);
+  references.deck_name = describe::name_of(plan.point.deck.path);
+  point.checks = judge_all(plan.point.deck.acceptance, point.runs, point.device, references,
                            samples.conditions.engines.workers == 0);
   for (Check& check : point.checks) excuse(point.findings, check);
   point.outcome = Outcome{.interrupted = samples.interrupted};
@@ -236,11 +233,11 @@ results::Result new_result(const std::vector<deck::DeckPoint>& points, base::Mac
 }
 
 results::Point planned_point(const Plan& plan) {
-  results::Point point = point_of(plan);
+  results::Point point = point_of(plan.point);
   point.notes = plan.notes;
   point.balance = plan.balance;
-  if (plan.deck.workload.kind != deck::WorkloadKind::custom) {
-    point.layout = layout_of(plan.deck, plan.layout);
+  if (plan.point.deck.workload.kind != deck::WorkloadKind::custom) {
+    point.layout = layout_of(plan.point.deck, plan.layout);
   }
   return point;
 }

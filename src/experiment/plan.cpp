@@ -86,21 +86,21 @@ Plan plan(const deck::DeckPoint& point, const Facts& facts) {
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
     require_safe(deck, draft.schedules[i], deck.issue.orders[i]);
     Case planned;
-    planned.order = deck.issue.orders[i];
+    planned.run.order = deck.issue.orders[i];
     schedule::Schedule schedule = draft.schedules[i];
     schedule.instances = plan.lanes;
     set_schedule(planned, std::move(schedule));
     plan.cases.push_back(planned);
-    if (deck.disturb && planned.order != deck::Order::sequential) {
+    if (deck.disturb && planned.run.order != deck::Order::sequential) {
       Case& variant = plan.cases.emplace_back(planned);
       set_schedule(variant, schedule::disturbed(planned.schedule, *deck.disturb));
-      variant.disturbance = deck.disturb->operation;
+      variant.run.disturbance = deck.disturb->operation;
     }
     if (deck.host_work) {
       Case& variant = plan.cases.emplace_back(planned);
       set_schedule(variant,
                    schedule::with_host_work(planned.schedule, deck.host_work->per_chunk_s, chunks));
-      variant.host_work.emplace();
+      variant.run.host_work.emplace();
     }
   }
   return plan;
@@ -119,13 +119,13 @@ void predict(Plan& plan, const model::Device& device) {
   for (Case& planned : plan.cases) {
     if (host_tiles(planned.schedule) > 0 && device.host.flops_per_s == 0) {
       plan.notes.emplace_back("not predicted",
-                              name(planned) + ": " + device.name + " has no host.products");
+                              name(planned.run) + ": " + device.name + " has no host.products");
       continue;
     }
     planned.prediction = model::predict(model::with_effects(planned.schedule, device), device);
     // Queries alone may take no time; speed-ups would be undefined.
     const double complete_s = planned.prediction->complete_s;
-    if (complete_s > 0) planned.predicted_s = complete_s;
+    if (complete_s > 0) planned.run.predicted_s = complete_s;
   }
 }
 
@@ -178,7 +178,7 @@ static Plan predicted_plan(const deck::DeckPoint& point, const model::Device& de
     for (auto& note : facts.notes) note.first += " on " + device.name;
     Plan plan = experiment::plan(point, facts);
     predict(plan, device);
-    for (Case& predicted : plan.cases) predicted.device = device.name;
+    for (Case& predicted : plan.cases) predicted.run.device = device.name;
     return plan;
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::precondition) throw;
@@ -195,7 +195,6 @@ Plan predictions(const deck::DeckPoint& point, const std::vector<model::Device>&
   Plan plan;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     Plan next = predicted_plan(point, devices[i]);
-    for (Case& predicted : next.cases) predicted.target = static_cast<int>(i);
     if (i == 0) {
       plan = std::move(next);
       continue;

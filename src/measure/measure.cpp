@@ -16,9 +16,9 @@
 namespace overlap::measure {
 namespace {
 
-/// Adds a sample to its run; in a soak thinned, so that memory stays bounded.
-void add_sample(experiment::MeasuredRun& run, const Elapsed& elapsed,
-                const deck::Measure& options) {
+/// Adds a sample to its case; in a soak thinned, so that memory stays bounded.
+void add_sample(experiment::Case& scored, const Elapsed& elapsed, const deck::Measure& options) {
+  results::Run& run = scored.run;
   const std::int64_t number = run.repetitions++;
   const auto add = [&](std::vector<double>& list, double value) {
     if (options.duration_s) {
@@ -28,25 +28,26 @@ void add_sample(experiment::MeasuredRun& run, const Elapsed& elapsed,
     }
   };
   add(run.samples_s, elapsed.complete_s);
-  add(run.issue_s, elapsed.issued_s);
+  add(scored.issue_s, elapsed.issued_s);
   if (run.host_work) add(run.host_work->samples_s, elapsed.host_work_s);
   run.polls += elapsed.polls;
-  run.cpu_s += elapsed.cpu_s;
-  run.wanted_s += elapsed.wanted_s;
+  scored.cpu_s += elapsed.cpu_s;
+  scored.wanted_s += elapsed.wanted_s;
 }
 
-void verify(experiment::MeasuredRun& run, const workload::Workload& workload,
-            std::uint32_t repetition, experiment::Samples& samples) {
+void verify(experiment::Case& ended, const workload::Workload& workload, std::uint32_t repetition,
+            experiment::Samples& samples) {
   const auto start = lanes::Clock::now();
   const workload::Verification result = workload.verify(repetition, workload.repeats);
   samples.verification_s += lanes::seconds_since(start);
   ++samples.verified_runs;
+  results::Run& run = ended.run;
   run.verified = true;
-  run.max_error = std::max(run.max_error, result.max_error);
+  ended.max_error = std::max(ended.max_error, result.max_error);
   if (result.mismatch && !run.wrong) {
     run.wrong = result.mismatch;
     const std::int64_t unit = run.wrong->index / workload.unit_elements;
-    if (run.wrong->chunk < 0) run.wrong->chunk = schedule::chunk_of(run.schedule, unit);
+    if (run.wrong->chunk < 0) run.wrong->chunk = schedule::chunk_of(ended.schedule, unit);
   }
 }
 
@@ -101,15 +102,15 @@ bool judges_bounds(const std::vector<deck::Criterion>& criteria) {
 }
 
 /// What limits any of the runs.
-std::vector<model::Rate> limiting_rates(const std::vector<experiment::MeasuredRun>& runs) {
+std::vector<model::Rate> limiting_rates(const std::vector<experiment::Case>& cases) {
   std::vector<model::Rate> all;
   for (const model::Rate rate : model::all_rates) {
-    const auto limits = [&](const experiment::MeasuredRun& run) {
-      if (!run.bounds) return false;
-      const auto limiting = model::limiting_rates(*run.bounds);
+    const auto limits = [&](const experiment::Case& one) {
+      if (!one.run.bounds) return false;
+      const auto limiting = model::limiting_rates(*one.run.bounds);
       return std::ranges::find(limiting, rate) != limiting.end();
     };
-    if (std::ranges::any_of(runs, limits)) all.push_back(rate);
+    if (std::ranges::any_of(cases, limits)) all.push_back(rate);
   }
   return all;
 }
@@ -135,11 +136,11 @@ std::optional<workload::Workload> pinned_twin(deck::Deck deck, const workload::W
 /// Without a criterion only on a GPU, where it is fast; on a host it takes longer than small decks.
 /// Empty where the deck leaves too little memory for it.
 std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
-                                    const std::vector<experiment::MeasuredRun>& runs,
+                                    const std::vector<experiment::Case>& cases,
                                     const Hooks& hooks) {
-  if (!judges_link(plan.deck) && (!on_gpu() || plan.is_swept())) return std::nullopt;
+  if (!judges_link(plan.point.deck) && (!on_gpu() || plan.point.is_swept())) return std::nullopt;
   try {
-    return std::optional<LinkMeter>(std::in_place, link_bytes(runs), hooks);
+    return std::optional<LinkMeter>(std::in_place, link_bytes(cases), hooks);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::precondition) throw;
     return std::nullopt;
@@ -147,16 +148,16 @@ std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
 }
 
 void trace(const experiment::Plan& plan, Bench& bench, const Hooks& hooks, int copy_engines,
-           std::vector<experiment::MeasuredRun>& runs) {
-  if (plan.is_swept()) return;  // too much data for points of a sweep
-  const deck::Deck& deck = plan.deck;
-  for (experiment::MeasuredRun& run : runs) {
+           std::vector<experiment::Case>& cases) {
+  if (plan.point.is_swept()) return;  // too much data for points of a sweep
+  const deck::Deck& deck = plan.point.deck;
+  for (experiment::Case& one : cases) {
     const auto step = [&] {
       base::check_interrupt();
-      hooks.show("tracing " + experiment::name(run));
+      hooks.show("tracing " + experiment::name(one.run));
     };
     hooks.call([&] {
-      trace_run(*bench.executor, run, bench.workload, deck.measure.verify, copy_engines, step);
+      trace_run(*bench.executor, one, bench.workload, deck.measure.verify, copy_engines, step);
     });
   }
 }
@@ -165,11 +166,10 @@ void trace(const experiment::Plan& plan, Bench& bench, const Hooks& hooks, int c
 /// An interrupt leaves what was scored.
 experiment::Samples score_and_trace(const experiment::Plan& plan, const Session& session,
                                     Bench& bench, const Hooks& hooks) {
-  const deck::Deck& deck = plan.deck;
+  const deck::Deck& deck = plan.point.deck;
   const workload::Workload& workload = bench.workload;
   Executor& executor = bench.executor.emplace(plan.lanes, deck.issue, deck.memory);
-  std::vector<experiment::MeasuredRun> runs;
-  for (const experiment::Case& planned : plan.cases) runs.push_back({planned});
+  std::vector<experiment::Case> cases = plan.cases;
   std::vector<deck::Criterion> criteria = deck.acceptance;
   std::erase_if(criteria, [](const auto& criterion) { return !criterion.holds_here(on_gpu()); });
   // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share the
@@ -179,8 +179,8 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   if (managed) bench.pinned = pinned_twin(deck, workload, hooks.ranks);
   const bool has_rates = !managed || bench.pinned;
   RatesOfRuns rates(on_gpu() ? *bench.meter : executor, bench.pinned ? *bench.pinned : workload,
-                    has_rates ? runs : std::vector<experiment::MeasuredRun>());
-  std::optional<LinkMeter> link = link_meter(plan, runs, hooks);
+                    has_rates ? cases : std::vector<experiment::Case>());
+  std::optional<LinkMeter> link = link_meter(plan, cases, hooks);
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   const bool by_round = judges_bounds(criteria);
   const std::int64_t most_kept =
@@ -197,12 +197,12 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
     if (link && (due || judges_link(deck))) link->add_sample(device);
     if (by_round) {
       const auto start = lanes::Clock::now();
-      const std::vector<model::Rate> limiting = limiting_rates(runs);
+      const std::vector<model::Rate> limiting = limiting_rates(cases);
       rates.add_sample(all_rates ? std::span<const model::Rate>(model::all_rates) : limiting,
                        most_kept);
       if (all_rates || may_be_last) {
-        rates.store(runs, by_round);
-        experiment::add_bounds(runs, engines);
+        rates.store(cases, by_round);
+        experiment::add_bounds(cases, engines);
       }
       rates_s += lanes::seconds_since(start);
     } else if (all_rates) {
@@ -210,21 +210,21 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
     }
     ++round;
   };
-  experiment::Samples samples = run_rounds(executor, runs, workload, deck.measure, hooks, criteria,
+  experiment::Samples samples = run_rounds(executor, cases, workload, deck.measure, hooks, criteria,
                                            session.monitor, after_round);
   link.reset();
   if (!workload.host.empty()) samples.device.array_node = node_of(workload.host.front().data());
-  rates.store(runs, by_round);
+  rates.store(cases, by_round);
   samples.rates_s = rates_s;
   bench.pinned.reset();
   try {
-    if (!samples.interrupted) trace(plan, bench, hooks, engines.copy_engines, runs);
+    if (!samples.interrupted) trace(plan, bench, hooks, engines.copy_engines, cases);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
     samples.interrupted = true;
   }
   add_conditions(session, engines, samples.conditions);
-  samples.runs = std::move(runs);
+  samples.cases = std::move(cases);
   return samples;
 }
 
@@ -280,70 +280,70 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
   }
 }
 
-experiment::Samples run_rounds(Executor& executor, std::vector<experiment::MeasuredRun>& runs,
+experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Case>& cases,
                                const workload::Workload& workload, const deck::Measure& options,
                                const Hooks& hooks, const std::vector<deck::Criterion>& criteria,
                                const Monitor& monitor, const AfterRound& after_round) {
-  for (const experiment::MeasuredRun& run : runs) require_host_kind(run.schedule, workload);
+  for (const experiment::Case& one : cases) require_host_kind(one.schedule, workload);
   workload.generate(0);
-  wake(executor, runs.front().schedule, workload);
+  wake(executor, cases.front().schedule, workload);
   HealthWatch watch(monitor, options.duration_s);
   experiment::Samples samples;
   experiment::Stopping stopping(options, criteria);
   const int rounds = options.warmup + experiment::most_repetitions(options);
-  Progress progress{hooks, options.duration_s, rounds * static_cast<int>(runs.size())};
-  const auto run_once = [&](experiment::MeasuredRun& run, int round, bool verified) {
-    progress.show(experiment::name(run));
+  Progress progress{hooks, options.duration_s, rounds * static_cast<int>(cases.size())};
+  const auto run_once = [&](experiment::Case& one, int round, bool verified) {
+    progress.show(experiment::name(one.run));
     base::check_interrupt();
     const auto repetition = static_cast<std::uint32_t>(++progress.done);
     if (verified) reset(executor.lanes().instance(0), workload, repetition);
     const bool scored = round >= options.warmup;
     Elapsed elapsed;
     {
-      const lanes::ProfilerRange range(deck::to_string(run.order).data(), round);
-      elapsed = executor.run(run.schedule, workload, [&] {
+      const lanes::ProfilerRange range(deck::to_string(one.run.order).data(), round);
+      elapsed = executor.run(one.schedule, workload, [&] {
         if (hooks.before_sample) hooks.before_sample();
         if (scored) watch.begin();
       });
       if (scored) watch.end(elapsed.complete_s);
     }
     hooks.after(scored);
-    run.graph = executor.lanes().graph_costs();
-    if (verified) verify(run, workload, repetition, samples);
+    one.run.graph = executor.lanes().graph_costs();
+    if (verified) verify(one, workload, repetition, samples);
     return elapsed;
   };
   try {
     for (int round = 0; round < options.warmup; ++round) {
-      for (experiment::MeasuredRun& run : runs) run_once(run, round, false);
+      for (experiment::Case& one : cases) run_once(one, round, false);
     }
     progress.start = lanes::Clock::now();
-    std::vector<Elapsed> elapsed(runs.size());
+    std::vector<Elapsed> elapsed(cases.size());
     std::array<std::vector<double>, 2> rounds_s;  // not verified, verified
     for (int round = 1; !samples.stopped; ++round) {
       const bool verified = options.verify == deck::Verify::every || round == 1 ||
                             stopping.may_end(round, progress.elapsed_s());
       const double begin_s = progress.elapsed_s();
-      for (std::size_t i = 0; i < runs.size(); ++i) {
-        elapsed[i] = run_once(runs[i], options.warmup + round - 1, verified);
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        elapsed[i] = run_once(cases[i], options.warmup + round - 1, verified);
       }
       progress.paused_s +=
           experiment::excess_s(rounds_s[verified], progress.elapsed_s() - begin_s, round - 1);
-      for (std::size_t i = 0; i < runs.size(); ++i) {
-        add_sample(runs[i], elapsed[i], options);
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        add_sample(cases[i], elapsed[i], options);
       }
       if (after_round) {
         after_round(samples.device, stopping.may_end(round, progress.elapsed_s()));
       }
       std::optional<experiment::Stop> stop;
       if (verified && stopping.may_end(round, progress.elapsed_s())) {
-        stop = stopping.stop(runs, round, progress.elapsed_s(), samples.device);
+        stop = stopping.stop(cases, round, progress.elapsed_s(), samples.device);
       }
       if (hooks.stop(stop.has_value())) samples.stopped = stop;
     }
     // Verification of the last run may have let the device fall asleep.
-    if (monitor.health) wake(executor, runs.front().schedule, workload);
+    if (monitor.health) wake(executor, cases.front().schedule, workload);
   } catch (const base::Error& error) {
-    if (error.code() != base::ExitCode::interrupted || runs.back().samples_s.empty()) throw;
+    if (error.code() != base::ExitCode::interrupted || cases.back().run.samples_s.empty()) throw;
     samples.interrupted = true;
   }
   progress.show("");

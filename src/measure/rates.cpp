@@ -147,10 +147,10 @@ model::Rates RateMeter::rates(const std::vector<model::Rates>& samples) const {
 }
 
 RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
-                         const std::vector<experiment::MeasuredRun>& runs) {
+                         const std::vector<experiment::Case>& cases) {
   std::map<std::tuple<int, std::int64_t, std::ptrdiff_t, int>, std::size_t> shapes;
-  for (const experiment::MeasuredRun& run : runs) {
-    schedule::Schedule schedule = run.schedule;
+  for (const experiment::Case& one : cases) {
+    schedule::Schedule schedule = one.schedule;
     if (schedule.host_memory == deck::HostMemory::managed) {
       schedule.host_memory = deck::HostMemory::pinned;
       schedule.transfer = deck::Transfer::staged;
@@ -205,12 +205,12 @@ void RatesOfRuns::find_sources() {
   }
 }
 
-void RatesOfRuns::store(std::vector<experiment::MeasuredRun>& runs, bool by_round) const {
+void RatesOfRuns::store(std::vector<experiment::Case>& cases, bool by_round) const {
   if (number_ == 0 || meters_.empty()) return;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::size_t meter = meter_index_[i].value_or(0);
-    runs[i].rates = meters_[meter].rates(samples_[meter]);
-    if (by_round) runs[i].round_rates = samples_[meter];
+    cases[i].run.rates = meters_[meter].rates(samples_[meter]);
+    if (by_round) cases[i].round_rates = samples_[meter];
   }
 }
 
@@ -308,16 +308,16 @@ void calibrate_steps(Executor& executor, workload::Workload& workload) {
   calibrate_host_steps(workload);
 }
 
-std::int64_t link_bytes(const std::vector<experiment::MeasuredRun>& runs) {
+std::int64_t link_bytes(const std::vector<experiment::Case>& cases) {
   // The baseline copies all data at once.
-  const auto in_chunks = [](const experiment::MeasuredRun& run) {
-    return run.order != deck::Order::sequential;
+  const auto in_chunks = [](const experiment::Case& one) {
+    return one.run.order != deck::Order::sequential;
   };
-  const bool baseline_alone = std::ranges::none_of(runs, in_chunks);
+  const bool baseline_alone = std::ranges::none_of(cases, in_chunks);
   std::size_t bytes = 0;
-  for (const experiment::MeasuredRun& run : runs) {
-    if (!baseline_alone && !in_chunks(run)) continue;
-    for (const schedule::Task& task : run.schedule.tasks) {
+  for (const experiment::Case& one : cases) {
+    if (!baseline_alone && !in_chunks(one)) continue;
+    for (const schedule::Task& task : one.schedule.tasks) {
       if (schedule::is_copy(task.stage)) bytes = std::max(bytes, task.bytes);
     }
   }
