@@ -104,9 +104,8 @@ std::string resume_hint(const Study& study) {
                      study.points.size(), study.file);
 }
 
-/// Says what --resume took over. Throws as require_same().
-void begin_resumed(const Study& study, const Machinery& machinery, Terminal& terminal) {
-  if (!machinery.unusable) require_same(study.file, study.shared, shared(study.result, true));
+/// Says what --resume took over.
+void begin_resumed(const Study& study, Terminal& terminal) {
   const auto finished = count_finished(study.result);
   if (finished == 0) {
     terminal.note(study.file + ": no finished points; starting from scratch");
@@ -147,8 +146,9 @@ struct Runner {
   Machinery& machinery;
   Terminal& terminal;
   results::References references;
-  std::function<void()> save;                 ///< what is known so far
-  std::optional<experiment::Plan> plan = {};  ///< of the last phase
+  const std::optional<base::Error>& hindered;  ///< why nothing can run here
+  std::function<void()> save;                  ///< what is known so far
+  std::optional<experiment::Plan> plan = {};   ///< of the last phase
 
   results::Point predict_point(const Study& study, const deck::DeckPoint& point);
   results::Point measure_point(const Study& study, const deck::DeckPoint& point,
@@ -183,14 +183,14 @@ results::Point Runner::measure_point(const Study& study, const deck::DeckPoint& 
   const std::vector<results::Run>& alone = study.result.points.front().runs;
   const bool reuses_plan = point.phase == deck::Phase::together && !alone.empty() && plan;
   if (!reuses_plan) {
-    plan = experiment::plan(point, measure::probe(point.deck, session, machinery.bench, hooks));
+    plan = experiment::plan(point, measure::probe(point.deck, session, hooks));
     if (inputs.device) add_predictions(*plan, *inputs.device);
   }
   plan->point.phase = point.phase;
   if (!study.result.sweeps() && !reuses_plan) {
     terminal.show(report::heading(study.result, experiment::planned_point(*plan)));
   }
-  experiment::Samples samples = measure::measure(*plan, session, machinery.bench, hooks);
+  experiment::Samples samples = measure::measure(*plan, session, hooks);
   return experiment::judge(*plan, std::move(samples), references,
                            reuses_plan ? alone : std::vector<results::Run>());
 }
@@ -199,6 +199,7 @@ results::Point Runner::measure_point(const Study& study, const deck::DeckPoint& 
 results::Point Runner::run(const Study& study, const deck::DeckPoint& point) {
   try {
     base::check_interrupt();
+    if (hindered) throw *hindered;
     if (!machinery.session) return predict_point(study, point);
     const measure::Hooks progress = progress_hooks(terminal);
     if (!machinery.member) return measure_point(study, point, progress);
@@ -223,6 +224,10 @@ void run_points(Study& study, Runner& runner) {
   results::Result& result = study.result;
   const auto start = Clock::now();
   Clock::duration saving{};  // at most half of the time
+  if (runner.hindered && count_finished(result) == std::ssize(result.points)) {
+    results::fail(result, runner.hindered->code(), runner.hindered->what());
+    return terminal.error(runner.hindered->what());
+  }
   for (std::size_t number = 0; number < study.points.size(); ++number) {
     if (result.points[number].is_finished()) continue;
     const deck::DeckPoint& point = study.points[number];
@@ -236,12 +241,13 @@ void run_points(Study& study, Runner& runner) {
       saving += Clock::now() - begin;
     }
     if (done.is_finished()) continue;
-    if (result.sweeps() && is_skipped(done)) {
+    if (result.sweeps() && is_skipped(done) && !runner.hindered) {
       terminal.note("skipped " + name + ": " + done.ended_by());
       continue;
     }
     const std::string hint = resume_hint(study);
-    const bool with_name = result.sweeps() && done.outcome->exit_code != ExitCode::interrupted;
+    const bool with_name =
+        result.sweeps() && !runner.hindered && done.outcome->exit_code != ExitCode::interrupted;
     terminal.error((with_name ? name + ": " : "") + done.ended_by() +
                    (hint.empty() ? "" : "; " + hint));
     return;
@@ -343,40 +349,27 @@ std::string now_utc() {
 }
 
 void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>& studies,
-               Machinery& machinery, Terminal& terminal) {
+               Machinery& machinery, const std::optional<base::Error>& error, Terminal& terminal) {
   std::int64_t phases = 0;
   for (std::size_t i = 0; i < studies.size(); ++i) {
     const base::Machine machine = machine_of(machinery);
     Study& study = studies[i];
-    if (!machinery.unusable || study.shared.empty()) {
+    if (!error || study.shared.empty()) {
       study.result.machine = machine;
       study.result.inputs = hashes_of(inputs, i);
     }
     study.result.started = now_utc();
     study.ended = mark_interrupted(studies, i);
     if (study.ended) continue;
-    if (options.resume) begin_resumed(study, machinery, terminal);
-    if (study.result.sweeps()) terminal.show(report::heading(study.result, {}));
-    if (machinery.unusable) {
-      const base::Error error = named(study.points.front().deck, *machinery.unusable);
-      const auto& points = study.result.points;
-      const auto next = std::ranges::find_if_not(points, &results::Point::is_finished);
-      if (next == points.end()) {
-        results::fail(study.result, error.code(), error.what());
-        terminal.error(error.what());
-      } else {
-        const auto number = static_cast<std::size_t>(next - points.begin());
-        results::put(study.result, number, experiment::failed_point(study.points[number], error));
-        terminal.error(points[number].ended_by());
-      }
-    } else {
-      Runner runner{inputs,
-                    machinery,
-                    terminal,
-                    {results::subject_of(machine), inputs.references[i]},
-                    [&, i] { save(options, studies, i, machinery.files); }};
-      run_points(study, runner);
+    if (options.resume) {
+      if (!error) require_same(study.file, study.shared, shared(study.result, true));
+      begin_resumed(study, terminal);
     }
+    if (study.result.sweeps()) terminal.show(report::heading(study.result, {}));
+    Runner runner{inputs,   machinery,
+                  terminal, {results::subject_of(machine), inputs.references[i]},
+                  error,    [&, i] { save(options, studies, i, machinery.files); }};
+    run_points(study, runner);
     study.ended = true;
     if (i + 1 < studies.size()) save(options, studies, i, machinery.files);
     if (!machinery.member) terminal.show(report::findings(study.result));

@@ -16,13 +16,10 @@ namespace overlap {
 /// Resources of runs. Must outlive the error handling.
 struct Machinery {
   std::optional<fleet::Meetings> meetings;  ///< of --fleet
-  std::optional<fleet::Member> member;      ///< of --fleet
   std::optional<measure::Session> session;
-  measure::Bench bench;  ///< freed before the session
-  report::Files files;   ///< locked until the end
-  std::optional<base::Error>
-      unusable;         ///< why nothing can run here; becomes the error of every point
-  bool broken = false;  ///< an error ended the program
+  std::optional<fleet::Member> member;  ///< of --fleet; freed before the session
+  report::Files files;                  ///< locked until the end
+  bool broken = false;                  ///< an error ended the program
 
   /// Whether a regular shutdown would crash or hang: a lost device cannot be freed, and MPI waits
   /// for lost ranks.
@@ -65,8 +62,9 @@ std::string now_utc();
 /// Runs the decks one after the other, and of a sweep the points that are left. Writes JSON files
 /// after each point of a sweep, and all files with a deck when it ends, except streams; the last
 /// deck's are left to the caller. Errors are stored in the results; base::Error{usage} is thrown.
-/// The reports of a fleet are made from all ranks at the end.
+/// The reports of a fleet are made from all ranks at the end. `error`: why nothing can run here; it
+/// ends the first point of each deck.
 void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>& studies,
-               Machinery& machinery, Terminal& terminal);
+               Machinery& machinery, const std::optional<base::Error>& error, Terminal& terminal);
 
 }  // namespace overlap

@@ -288,17 +288,17 @@ results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const
   wait(neighbors_, meeting_, sleep);  // a rank that failed in the previous phase did not wait
   const Meeting next = begin_of(phase_ + 1);
   experiment::RankWindow window;
-  results::Point point;
   Poll poll = sleep;
+  load_.reset();
   if (phase == deck::Phase::alone) {
     hooks.show("waiting for its turn");
     wait({local_.begin(), std::ranges::find(local_, rank())}, next, sleep);
   } else if (!crowded_) {
     constexpr std::int64_t load_bytes = 32 << 20;
-    const measure::Hooks alone = {.ranks = placement_.local_ranks};
-    poll = [load = std::make_shared<measure::LinkMeter>(load_bytes, alone)] { load->copy(); };
+    load_.emplace(load_bytes, placement_.local_ranks).warm_up();
+    poll = [this] { load_->copy(); };
   }
-  point = lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
+  results::Point point = body(phase_hooks(phase, hooks, poll, window));
   if (phase == deck::Phase::together) {
     point.window =
         results::Window{base::summary_if_any(window.skew_s), base::summary_if_any(window.shared_s)};
@@ -306,7 +306,7 @@ results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const
   end_phase();  // after an error the next meeting does it
   hooks.show("waiting for the other ranks");
   try {
-    lanes::keep_if_lost([&] { wait(neighbors_, next, poll); }, poll);
+    wait(neighbors_, next, poll);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
     experiment::interrupt(point);

@@ -94,9 +94,10 @@ class Member {
   Ranks neighbors_;                   ///< the same without this one
   std::vector<std::string> devices_;  ///< of the ranks of this node; on a host the ranks
 
-  std::int64_t phase_ = 0;     ///< the last that has begun, from 1
-  Meeting meeting_ = 0;        ///< the last in it
-  std::int64_t start_ns_ = 0;  ///< of the last sample
+  std::optional<measure::LinkMeter> load_;  ///< what this rank copies while it waits
+  std::int64_t phase_ = 0;                  ///< the last that has begun, from 1
+  Meeting meeting_ = 0;                     ///< the last in it
+  std::int64_t start_ns_ = 0;               ///< of the last sample
 };
 
 }  // namespace overlap::fleet

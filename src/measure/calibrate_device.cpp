@@ -120,7 +120,7 @@ void measure_device(const Meter& meter, int lanes, model::Device& device) {
 
 }  // namespace
 
-model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan) {
+model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan, Bench& bench) {
   model::Device device{.title = (on_gpu() ? info.name : "The host's workers") + ", measured"};
   if (on_gpu()) {
     device.name = info.name;
@@ -139,17 +139,13 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
   }
   deck::Deck deck = plain_deck(plan.most_bytes);
   const int lanes = calibration_lanes();
-  const auto increment = resident_workload(deck);
-  Executor executor(lanes);
-  measure_device({executor, increment, plan}, lanes, device);
+  const Meter meter{bench.executor.emplace(lanes), bench.workload, plan};
+  bench.workload = resident_workload(deck);
+  measure_device(meter, lanes, device);
   deck.memory.host = deck::HostMemory::pageable;
-  const auto pageable = resident_workload(deck);
-  lanes::keep_if_lost(
-      [&] {
-        device.h2d.pageable = pageable_curve({executor, pageable, plan}, Stage::h2d, device);
-        device.d2h.pageable = pageable_curve({executor, pageable, plan}, Stage::d2h, device);
-      },
-      increment);
+  bench.workload = resident_workload(deck);
+  device.h2d.pageable = pageable_curve(meter, Stage::h2d, device);
+  device.d2h.pageable = pageable_curve(meter, Stage::d2h, device);
   device.h2d.unblocked_bytes = on_gpu() ? 64 << 10 : 0;
   return device;
 }

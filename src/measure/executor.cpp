@@ -226,10 +226,7 @@ Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Wo
     return elapsed;
   } catch (const std::exception& error) {
     if (!drain(*lanes_, schedule.lanes)) throw;
-    lanes::DeviceLost lost(base::error_of(error));  // with the words of the first error
-    lost.kept = {std::shared_ptr<const lanes::Lanes>(std::move(lanes_)),
-                 std::make_shared<workload::Workload>(workload)};
-    throw lost;
+    throw lanes::DeviceLost(base::error_of(error));  // with the words of the first error
   }
 }
 

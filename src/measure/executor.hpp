@@ -36,9 +36,8 @@ class Executor {
   /// a kernel when it is first launched, which two threads must not do at once. Calls
   /// `before_start`, if set, when everything is ready and before time counts. With `lane_s` it
   /// polls all lanes in turn and notes when each was complete. Throws base::Error{runtime_error}
-  /// with task and lane; the lanes are then idle. Throws lanes::DeviceLost, which keeps lanes and
-  /// workload, if the device is lost. Throws std::logic_error if the schedule has more lanes or
-  /// threads.
+  /// with task and lane; the lanes are then idle. Throws lanes::DeviceLost if the device is lost,
+  /// and std::logic_error if the schedule has more lanes or threads.
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload& workload,
               const std::function<void()>& before_start = {},
               std::vector<double>* lane_s = nullptr);

@@ -115,36 +115,34 @@ std::vector<model::Rate> limiting_rates(const std::vector<experiment::Case>& cas
   return all;
 }
 
-/// The workload with page-locked memory, which managed memory is compared with. Empty where memory
-/// is short.
-std::optional<workload::Workload> pinned_twin(deck::Deck deck, const workload::Workload& workload,
-                                              int ranks) {
-  deck.memory = {};
-  std::int64_t bytes = 0;
-  for (const auto& array : workload.arrays) bytes += static_cast<std::int64_t>(array.host_bytes);
+/// make(), or nothing where the deck leaves too little memory for it.
+template <class Make>
+void make_if_it_fits(const Make& make) {
   try {
-    require_host_memory(bytes, ranks);
-    workload::Workload twin = resident_workload(deck);
-    twin.repeats = workload.repeats;
-    return twin;
+    make();
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::precondition) throw;
-    return std::nullopt;
   }
 }
 
-/// Without a criterion only on a GPU, where it is fast; on a host it takes longer than small decks.
-/// Empty where the deck leaves too little memory for it.
-std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
-                                    const std::vector<experiment::Case>& cases,
-                                    const Hooks& hooks) {
-  if (!judges_link(plan.point.deck) && (!on_gpu() || plan.point.is_swept())) return std::nullopt;
-  try {
-    return std::optional<LinkMeter>(std::in_place, link_bytes(cases), hooks);
-  } catch (const base::Error& error) {
-    if (error.code() != base::ExitCode::precondition) throw;
-    return std::nullopt;
+/// Adds the workload with page-locked memory, which managed memory is compared with.
+void add_pinned_twin(deck::Deck deck, Bench& bench, int ranks) {
+  deck.memory = {};
+  std::int64_t bytes = 0;
+  for (const auto& array : bench.workload.arrays) {
+    bytes += static_cast<std::int64_t>(array.host_bytes);
   }
+  make_if_it_fits([&] {
+    require_host_memory(bytes, ranks);
+    bench.pinned = resident_workload(deck);
+    bench.pinned->repeats = bench.workload.repeats;
+  });
+}
+
+/// Without a criterion only on a GPU, where it is fast; on a host it takes longer than small decks.
+void add_link_meter(const experiment::Plan& plan, Bench& bench, int ranks) {
+  if (!judges_link(plan.point.deck) && (!on_gpu() || plan.point.is_swept())) return;
+  make_if_it_fits([&] { bench.link.emplace(link_bytes(plan.cases), ranks).warm_up(); });
 }
 
 void trace(const experiment::Plan& plan, Bench& bench, const Hooks& hooks, int copy_engines,
@@ -164,9 +162,10 @@ void trace(const experiment::Plan& plan, Bench& bench, const Hooks& hooks, int c
 
 /// Scores the cases of the plan, measures rates between the rounds and, unless interrupted, traces.
 /// An interrupt leaves what was scored.
-experiment::Samples score_and_trace(const experiment::Plan& plan, const Session& session,
-                                    Bench& bench, const Hooks& hooks) {
+experiment::Samples score_and_trace(const experiment::Plan& plan, Session& session,
+                                    const Hooks& hooks) {
   const deck::Deck& deck = plan.point.deck;
+  Bench& bench = session.bench;
   const workload::Workload& workload = bench.workload;
   Executor& executor = bench.executor.emplace(plan.lanes, deck.issue, deck.memory);
   std::vector<experiment::Case> cases = plan.cases;
@@ -176,11 +175,11 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   // cores.
   if (on_gpu()) bench.meter.emplace(2, deck::Issue(), deck.memory);
   const bool managed = deck.memory.host == deck::HostMemory::managed;
-  if (managed) bench.pinned = pinned_twin(deck, workload, hooks.ranks);
+  if (managed) add_pinned_twin(deck, bench, hooks.ranks);
   const bool has_rates = !managed || bench.pinned;
   RatesOfRuns rates(on_gpu() ? *bench.meter : executor, bench.pinned ? *bench.pinned : workload,
                     has_rates ? cases : std::vector<experiment::Case>());
-  std::optional<LinkMeter> link = link_meter(plan, cases, hooks);
+  add_link_meter(plan, bench, hooks.ranks);
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   const bool by_round = judges_bounds(criteria);
   const std::int64_t most_kept =
@@ -194,7 +193,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
     // Where each round is measured, what does not limit is measured in the first ones alone.
     const bool all_rates = by_round ? round < most_rounds : due;
     // The link first: after 64 MiB of other data, the next run of 16 MiB takes 1 % longer (H200).
-    if (link && (due || judges_link(deck))) link->add_sample(device);
+    if (bench.link && (due || judges_link(deck))) bench.link->add_sample(device, hooks);
     if (by_round) {
       const auto start = lanes::Clock::now();
       const std::vector<model::Rate> limiting = limiting_rates(cases);
@@ -212,7 +211,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   };
   experiment::Samples samples = run_rounds(executor, cases, workload, deck.measure, hooks, criteria,
                                            session.monitor, after_round);
-  link.reset();
+  bench.link.reset();
   if (!workload.host.empty()) samples.device.array_node = node_of(workload.host.front().data());
   rates.store(cases, by_round);
   samples.rates_s = rates_s;
@@ -353,9 +352,8 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Case>
   return samples;
 }
 
-experiment::Samples measure(const experiment::Plan& plan, Session& session, Bench& bench,
-                            const Hooks& hooks) {
-  return session.use([&] { return score_and_trace(plan, session, bench, hooks); });
+experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks) {
+  return session.use([&] { return score_and_trace(plan, session, hooks); });
 }
 
 }  // namespace overlap::measure

@@ -140,12 +140,16 @@ std::int64_t link_bytes(const std::vector<experiment::Case>& cases);
 /// each with its half of the arrays.
 class LinkMeter {
  public:
-  /// With a warm-up. Throws base::Error{precondition} if memory is short.
-  LinkMeter(std::int64_t bytes, const Hooks& hooks, Executor lanes = Executor(2));
+  /// `ranks`: of this node, which allocate at once. Throws base::Error{precondition} if memory is
+  /// short.
+  explicit LinkMeter(std::int64_t bytes, int ranks = 1, Executor lanes = Executor(2));
+
+  /// Call before the first sample.
+  void warm_up();
 
   /// Adds a repetition, thinned in a long run: copies to the device, back, and both at once. Then
   /// the slower direction copies less, so that each has the other beside it until the end.
-  void add_sample(experiment::DeviceSamples& device);
+  void add_sample(experiment::DeviceSamples& device, const Hooks& hooks = {});
 
   /// Copies once in both directions at the same time: background load for other ranks.
   void copy();
@@ -154,14 +158,25 @@ class LinkMeter {
   /// `copies` in each direction, of these parts of `bytes`.
   schedule::Schedule row(double up, double down, std::int64_t copies) const;
   /// Seconds per lane of copies of all `bytes` at the rates of such rows.
-  std::vector<double> seconds(double up, double down);
+  std::vector<double> seconds(double up, double down, const Hooks& hooks);
 
   std::int64_t bytes_;
   workload::Workload workload_;
   Executor executor_;
-  Hooks hooks_;
   double up_part_ = 1, down_part_ = 1;  ///< of `bytes`: take both directions the same time
   std::int64_t samples_ = 0;
+};
+
+/// Arrays and lanes in use, of one point or calibration. They are held here, not by the functions
+/// that use them, so that a lost device, on which nothing can be freed, may be left by an
+/// exception.
+struct Bench {
+  workload::Workload workload;
+  std::optional<Executor> executor;
+  std::optional<Executor> meter;  ///< for rates
+  /// With managed memory: the same with page-locked memory, for rates; empty: no memory.
+  std::optional<workload::Workload> pinned;
+  std::optional<LinkMeter> link;
 };
 
 /// The number of hardware queues that the lanes share, with the variable that sets it; empty: the

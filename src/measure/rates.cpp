@@ -334,12 +334,13 @@ workload::Workload link_workload(std::int64_t bytes, int ranks) {
 
 }  // namespace
 
-LinkMeter::LinkMeter(std::int64_t bytes, const Hooks& hooks, Executor lanes)
-    : bytes_(bytes), workload_(link_workload(bytes, hooks.ranks)), executor_(std::move(lanes)) {
+LinkMeter::LinkMeter(std::int64_t bytes, int ranks, Executor lanes)
+    : bytes_(bytes), workload_(link_workload(bytes, ranks)), executor_(std::move(lanes)) {}
+
+void LinkMeter::warm_up() {
   wake(executor_, row(1, 1, 1), workload_);
-  experiment::DeviceSamples warm_up;
-  add_sample(warm_up);
-  hooks_ = hooks;  // other ranks do not wait for the warm-up
+  experiment::DeviceSamples first;
+  add_sample(first);
   samples_ = 0;
 }
 
@@ -357,23 +358,23 @@ schedule::Schedule LinkMeter::row(double up, double down, std::int64_t copies) c
 
 void LinkMeter::copy() { executor_.run(row(1, 1, 1), workload_); }
 
-std::vector<double> LinkMeter::seconds(double up, double down) {
+std::vector<double> LinkMeter::seconds(double up, double down, const Hooks& hooks) {
   constexpr std::int64_t row_bytes = 256 << 20;  // amortizes the start of a row
   const std::int64_t copies = std::max<std::int64_t>(1, row_bytes / bytes_);
   base::check_interrupt();
   std::vector<double> lane_s;
-  executor_.run(row(up, down, copies), workload_, hooks_.before_sample, &lane_s);
-  hooks_.after(false);
+  executor_.run(row(up, down, copies), workload_, hooks.before_sample, &lane_s);
+  hooks.after(false);
   for (double& time_s : lane_s) time_s /= static_cast<double>(copies);
   if (up > 0) lane_s.front() /= up;
   if (down > 0) lane_s.back() /= down;
   return lane_s;
 }
 
-void LinkMeter::add_sample(experiment::DeviceSamples& device) {
-  const double h2d_s = seconds(1, 0).front();
-  const double d2h_s = seconds(0, 1).front();
-  const std::vector<double> duplex_s = seconds(up_part_, down_part_);
+void LinkMeter::add_sample(experiment::DeviceSamples& device, const Hooks& hooks) {
+  const double h2d_s = seconds(1, 0, hooks).front();
+  const double d2h_s = seconds(0, 1, hooks).front();
+  const std::vector<double> duplex_s = seconds(up_part_, down_part_, hooks);
   const double up_s = duplex_s.front(), down_s = duplex_s.back();
   const auto add = [&](std::vector<double>& list, double value) {
     experiment::add_thinned(list, value, samples_, experiment::most_kept);

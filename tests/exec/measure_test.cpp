@@ -262,10 +262,10 @@ TEST(MeasureTest, ASchedulesLanesMustExist) {
 
 TEST(Link, IsMeasuredInTurn) {
   int begun = 0;
-  measure::LinkMeter link(64 << 20, {.progress = {}, .before_sample = [&] { ++begun; }});
-  EXPECT_EQ(begun, 0);  // other ranks do not wait for the warm-up
+  measure::LinkMeter link(64 << 20);
+  link.warm_up();
   experiment::DeviceSamples found;
-  for (int i = 0; i < 3; ++i) link.add_sample(found);
+  for (int i = 0; i < 3; ++i) link.add_sample(found, {.before_sample = [&] { ++begun; }});
   EXPECT_EQ(found.link->bytes, 64 << 20);
   EXPECT_EQ(begun, 3 * 3);
   for (const auto* const samples : {&found.link->h2d_s, &found.link->d2h_s, &found.link->duplex_s,
@@ -295,7 +295,7 @@ struct SlowToDevice : ChangedLanes {
 
 TEST(Link, TheFasterDirectionCopiesUntilTheSlowerOneHasItsSample) {
   std::vector<schedule::Traffic> runs;
-  measure::LinkMeter link(64 << 20, {}, measure::Executor(std::make_unique<SlowToDevice>(runs), 2));
+  measure::LinkMeter link(64 << 20, 1, measure::Executor(std::make_unique<SlowToDevice>(runs), 2));
   experiment::DeviceSamples found;
   const auto copies_less = [](const schedule::Traffic& run) {
     return static_cast<double>(run.h2d) < 0.7 * static_cast<double>(run.d2h);
@@ -343,7 +343,7 @@ TEST(HandSchedule, BeginsInTheMiddleOfSmallArrays) {
 
 TEST(Link, RanksThatMeasureAtOnceShareTheMemory) {
   try {
-    measure::LinkMeter(64 << 20, {.ranks = 1'000'000'000});
+    measure::LinkMeter(64 << 20, 1'000'000'000);
     FAIL() << "no error";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::precondition);
