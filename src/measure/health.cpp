@@ -35,7 +35,7 @@ bool slows(Throttle reason) { return base::throttles[static_cast<std::size_t>(re
 experiment::Readings readings(Session& session) {
   const base::DeviceInfo& device = session.device;
   const Monitor& monitor = session.monitor;
-  if (on_gpu()) put_load_on_device(session.bench);
+  if (on_gpu()) put_load_on_device(*session.bench);
   experiment::Readings readings{.device = monitor.describe ? monitor.describe(device) : device};
   if (monitor.other_processes) readings.other_processes = monitor.other_processes();
   readings.cpus = host_info().affinity;

@@ -9,6 +9,7 @@
 #include "deck/words.hpp"
 #include "experiment/stopping.hpp"
 #include "lanes/range.hpp"
+#include "measure/bench.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
 #include "measure/session.hpp"
@@ -51,21 +52,86 @@ void verify(experiment::Case& ended, const workload::Workload& workload, std::ui
   }
 }
 
-/// Progress of the loop: by time in a soak, otherwise by runs.
-struct Progress {
-  const Hooks& hooks;
-  std::optional<double> duration_s;
-  int total;
-  int done = 0;
-  std::optional<lanes::Clock::time_point> start = {};  ///< of the first scored run
-  double paused_s = 0;                                 ///< since then; does not count
-
-  double elapsed_s() const { return start ? lanes::seconds_since(*start) - paused_s : 0; }
-  void show(const std::string& activity) const {
-    if (!duration_s) return hooks.show(activity, done, total);
-    const auto ms = [](double seconds) { return static_cast<int>(1e3 * seconds); };
-    hooks.show(activity, ms(std::min(elapsed_s(), *duration_s)), ms(*duration_s));
+/// What goes on around the runs: progress, profilers, health, other ranks, and when they end.
+class Course {
+ public:
+  Course(std::size_t cases, const deck::Measure& options, const Hooks& hooks,
+         const std::vector<deck::Criterion>& criteria, const Monitor& monitor)
+      : options_(options),
+        hooks_(hooks),
+        stopping_(options, criteria),
+        health_(monitor, options.duration_s),
+        total_((options.warmup + experiment::most_repetitions(options)) * static_cast<int>(cases)) {
   }
+
+  /// Returns the number of the run, from 1.
+  std::uint32_t begin_run(const results::Run& run) {
+    show(experiment::name(run));
+    base::check_interrupt();
+    return static_cast<std::uint32_t>(++done_);
+  }
+  /// Right before and after the timed region. Round 0 and those before it warm up.
+  void begin_time(int round) {
+    if (hooks_.before_sample) hooks_.before_sample();
+    if (round > 0) health_.begin();
+  }
+  void end_time(int round, double complete_s) {
+    if (round > 0) health_.end(complete_s);
+    hooks_.after(round > 0);
+  }
+
+  void begin_round(int round) {
+    if (round == 1) start_ = lanes::Clock::now();
+    round_ = round;
+    round_start_s_ = elapsed_s();
+    verifies_ =
+        round > 0 && (options_.verify == deck::Verify::every || round == 1 || may_be_last());
+  }
+  bool verifies() const { return verifies_; }  ///< whether the runs of this round are verified
+  void end_round() {
+    if (round_ < 1) return;
+    paused_s_ +=
+        experiment::excess_s(rounds_s_[verifies_], elapsed_s() - round_start_s_, round_ - 1);
+  }
+  bool may_be_last() const { return stopping_.may_end(round_, elapsed_s()); }
+  /// Empty: another round follows, on all ranks of a phase.
+  std::optional<experiment::Stop> stop(const std::vector<experiment::Case>& cases,
+                                       const experiment::DeviceSamples& device) {
+    std::optional<experiment::Stop> stop;
+    if (verifies_ && may_be_last()) stop = stopping_.stop(cases, round_, elapsed_s(), device);
+    return hooks_.stop(stop.has_value()) ? stop : std::nullopt;
+  }
+
+  /// Sets what was seen of the device and of pauses.
+  void finish(experiment::Samples& samples) {
+    show("");
+    samples.conditions.paused_s = paused_s_;
+    samples.device.health = health_.finish();
+    samples.device.health_series = std::move(health_.series());
+  }
+
+ private:
+  /// Since the first scored run, without pauses.
+  double elapsed_s() const { return start_ ? lanes::seconds_since(*start_) - paused_s_ : 0; }
+
+  /// In a soak by time, otherwise by runs.
+  void show(const std::string& activity) const {
+    if (!options_.duration_s) return hooks_.show(activity, done_, total_);
+    const auto ms = [](double seconds) { return static_cast<int>(1e3 * seconds); };
+    hooks_.show(activity, ms(std::min(elapsed_s(), *options_.duration_s)),
+                ms(*options_.duration_s));
+  }
+
+  const deck::Measure& options_;
+  const Hooks& hooks_;
+  experiment::Stopping stopping_;
+  HealthWatch health_;
+  int total_, done_ = 0;  ///< runs
+  int round_ = 0;
+  bool verifies_ = false;
+  double round_start_s_ = 0, paused_s_ = 0;
+  std::optional<lanes::Clock::time_point> start_;
+  std::array<std::vector<double>, 2> rounds_s_;  ///< not verified, verified
 };
 
 /// An environment variable with a number; empty: not set.
@@ -165,7 +231,7 @@ void trace(const experiment::Plan& plan, Bench& bench, const Hooks& hooks, int c
 experiment::Samples score_and_trace(const experiment::Plan& plan, Session& session,
                                     const Hooks& hooks) {
   const deck::Deck& deck = plan.point.deck;
-  Bench& bench = session.bench;
+  Bench& bench = *session.bench;
   const workload::Workload& workload = bench.workload;
   Executor& executor = bench.executor.emplace(plan.lanes, deck.issue, deck.memory);
   std::vector<experiment::Case> cases = plan.cases;
@@ -239,9 +305,8 @@ std::optional<experiment::Variable> max_connections() {
 void reset(const workload::Space& instance, const workload::Workload& workload,
            std::uint32_t repetition) {
   workload.generate(repetition);
-  const bool managed =
-      !workload.host.empty() && workload.host.front().memory == deck::HostMemory::managed;
-  if (managed) return;                 // all pages are on the host
+  // Managed memory is one array for both sides: all of its pages are on the host now.
+  if (!workload.host.empty() && workload.host[0].data() == workload.device[0].data()) return;
   lanes::wait_for(instance, "reset");  // finds a lost device, on which calls of Kokkos would abort
   const auto transfer = [&](std::size_t array, bool to_device, bool back) {
     for (const schedule::Region& part :
@@ -286,58 +351,32 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Case>
   for (const experiment::Case& one : cases) require_host_kind(one.schedule, workload);
   workload.generate(0);
   wake(executor, cases.front().schedule, workload);
-  HealthWatch watch(monitor, options.duration_s);
+  Course course(cases.size(), options, hooks, criteria, monitor);
   experiment::Samples samples;
-  experiment::Stopping stopping(options, criteria);
-  const int rounds = options.warmup + experiment::most_repetitions(options);
-  Progress progress{hooks, options.duration_s, rounds * static_cast<int>(cases.size())};
-  const auto run_once = [&](experiment::Case& one, int round, bool verified) {
-    progress.show(experiment::name(one.run));
-    base::check_interrupt();
-    const auto repetition = static_cast<std::uint32_t>(++progress.done);
-    if (verified) reset(executor.lanes().instance(0), workload, repetition);
-    const bool scored = round >= options.warmup;
-    Elapsed elapsed;
-    {
-      const lanes::ProfilerRange range(deck::to_string(one.run.order).data(), round);
-      elapsed = executor.run(one.schedule, workload, [&] {
-        if (hooks.before_sample) hooks.before_sample();
-        if (scored) watch.begin();
-      });
-      if (scored) watch.end(elapsed.complete_s);
+  std::vector<Elapsed> elapsed(cases.size());
+  const auto run_round = [&](int round) {
+    course.begin_round(round);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      experiment::Case& one = cases[i];
+      const std::uint32_t number = course.begin_run(one.run);
+      if (course.verifies()) reset(executor.lanes().instance(0), workload, number);
+      {
+        const lanes::ProfilerRange range(deck::to_string(one.run.order).data(), number);
+        elapsed[i] = executor.run(one.schedule, workload, [&] { course.begin_time(round); });
+      }
+      course.end_time(round, elapsed[i].complete_s);
+      if (course.verifies()) verify(one, workload, number, samples);
+      one.run.graph = executor.lanes().graph_costs();
     }
-    hooks.after(scored);
-    one.run.graph = executor.lanes().graph_costs();
-    if (verified) verify(one, workload, repetition, samples);
-    return elapsed;
+    course.end_round();
   };
   try {
-    for (int round = 0; round < options.warmup; ++round) {
-      for (experiment::Case& one : cases) run_once(one, round, false);
-    }
-    progress.start = lanes::Clock::now();
-    std::vector<Elapsed> elapsed(cases.size());
-    std::array<std::vector<double>, 2> rounds_s;  // not verified, verified
+    for (int round = 1 - options.warmup; round < 1; ++round) run_round(round);
     for (int round = 1; !samples.stopped; ++round) {
-      const bool verified = options.verify == deck::Verify::every || round == 1 ||
-                            stopping.may_end(round, progress.elapsed_s());
-      const double begin_s = progress.elapsed_s();
-      for (std::size_t i = 0; i < cases.size(); ++i) {
-        elapsed[i] = run_once(cases[i], options.warmup + round - 1, verified);
-      }
-      progress.paused_s +=
-          experiment::excess_s(rounds_s[verified], progress.elapsed_s() - begin_s, round - 1);
-      for (std::size_t i = 0; i < cases.size(); ++i) {
-        add_sample(cases[i], elapsed[i], options);
-      }
-      if (after_round) {
-        after_round(samples.device, stopping.may_end(round, progress.elapsed_s()));
-      }
-      std::optional<experiment::Stop> stop;
-      if (verified && stopping.may_end(round, progress.elapsed_s())) {
-        stop = stopping.stop(cases, round, progress.elapsed_s(), samples.device);
-      }
-      if (hooks.stop(stop.has_value())) samples.stopped = stop;
+      run_round(round);
+      for (std::size_t i = 0; i < cases.size(); ++i) add_sample(cases[i], elapsed[i], options);
+      if (after_round) after_round(samples.device, course.may_be_last());
+      samples.stopped = course.stop(cases, samples.device);
     }
     // Verification of the last run may have let the device fall asleep.
     if (monitor.health) wake(executor, cases.front().schedule, workload);
@@ -345,10 +384,7 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Case>
     if (error.code() != base::ExitCode::interrupted || cases.back().run.samples_s.empty()) throw;
     samples.interrupted = true;
   }
-  progress.show("");
-  samples.conditions.paused_s = progress.paused_s;
-  samples.device.health = watch.finish();
-  samples.device.health_series = std::move(watch.series());
+  course.finish(samples);
   return samples;
 }
 

@@ -151,7 +151,7 @@ class LinkMeter {
   /// the slower direction copies less, so that each has the other beside it until the end.
   void add_sample(experiment::DeviceSamples& device, const Hooks& hooks = {});
 
-  /// Copies once in both directions at the same time: background load for other ranks.
+  /// Copies once in both directions at the same time.
   void copy();
 
  private:
@@ -165,18 +165,6 @@ class LinkMeter {
   Executor executor_;
   double up_part_ = 1, down_part_ = 1;  ///< of `bytes`: take both directions the same time
   std::int64_t samples_ = 0;
-};
-
-/// Arrays and lanes in use, of one point or calibration. They are held here, not by the functions
-/// that use them, so that a lost device, on which nothing can be freed, may be left by an
-/// exception.
-struct Bench {
-  workload::Workload workload;
-  std::optional<Executor> executor;
-  std::optional<Executor> meter;  ///< for rates
-  /// With managed memory: the same with page-locked memory, for rates; empty: no memory.
-  std::optional<workload::Workload> pinned;
-  std::optional<LinkMeter> link;
 };
 
 /// The number of hardware queues that the lanes share, with the variable that sets it; empty: the

@@ -10,7 +10,6 @@
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
 #include "measure/session.hpp"
-#include "results/reference.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -34,15 +33,6 @@ schedule::Schedule chunked(const Draft& draft) {
   return schedule::build(draft.costs, layout, deck::Order::depth_first, 1);
 }
 
-/// The plan with progress display.
-CalibrationPlan with_progress(CalibrationPlan plan, const Hooks& hooks) {
-  plan.step = [&hooks] {
-    base::check_interrupt();
-    hooks.show("measuring the device");
-  };
-  return plan;
-}
-
 /// Throws base::Error{precondition} if the machine does not meet `require`, base::Error{skipped} in
 /// a build without a GPU back end.
 void require_machine(const deck::Require& require, Session& session, const Hooks& hooks) {
@@ -62,7 +52,7 @@ struct Probe {
   const deck::Deck& deck;
   Session& session;
   const Hooks& hooks;
-  Bench& bench = session.bench;
+  Bench& bench = *session.bench;
   workload::Workload& workload = bench.workload;
   Facts facts = experiment::facts_of(deck);
   Draft draft = {};
@@ -152,31 +142,11 @@ struct Probe {
 
 }  // namespace
 
-model::Match match_of(const Session& session) {
-  base::Machine machine = session.machine();
-  if (machine.device && session.monitor.describe) {
-    machine.device = session.monitor.describe(session.device);
-  }
-  const results::Subject subject = results::subject_of(machine);
-  return {subject.device, subject.link};
-}
-
-model::Device calibrate(Session& session, const Hooks& hooks) {
-  return session.use([&] {
-    const CalibrationPlan plan =
-        with_progress({.most_bytes = on_gpu() ? 256 << 20 : 64 << 20, .repetitions = 7}, hooks);
-    model::Device device = calibrate(session.device, plan, session.bench);
-    calibrate_kernels(plan, session.bench, device);
-    session.bench = Bench();
-    device.match = match_of(session);
-    return device;
-  });
-}
-
 experiment::Facts probe(const deck::Deck& deck, Session& session, const Hooks& hooks) {
   return session.use([&] {
     lanes::wait_for(workload::Space(), "probe");  // or freeing would abort
-    session.bench = Bench();
+    session.bench.reset();                        // frees its memory before the next takes some
+    session.bench = std::make_shared<Bench>();
     require_machine(deck.require, session, hooks);
     workload::require_available(deck);
     lanes::require_options(deck);

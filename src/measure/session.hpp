@@ -1,17 +1,20 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "experiment/plan.hpp"
-#include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 
 /// The use of a device: everything that requires one goes through a session.
 namespace overlap::measure {
+
+struct Bench;
 
 /// Kokkos, the current device and all that this process holds on it. Nothing on a lost device can
 /// be freed: the session must then outlive the error handling.
@@ -40,8 +43,8 @@ struct Session {
   Runtime runtime;
   base::DeviceInfo device = chosen_device();
   Monitor monitor = monitor_of(device);
-  Bench bench;        ///< of the last point or calibration
-  bool lost = false;  ///< the device is lost: nothing on it can be freed
+  std::shared_ptr<Bench> bench;  ///< of the last point or calibration
+  bool lost = false;             ///< the device is lost: nothing on it can be freed
 };
 
 /// The device at hand and its link, as device files name them.
@@ -55,6 +58,9 @@ model::Device calibrate(Session& session, const Hooks& hooks);
 /// this point, for measure(). Throws base::Error{precondition} if memory is short or the machine
 /// does not meet `require`, base::Error{skipped} for features that this program lacks.
 experiment::Facts probe(const deck::Deck& deck, Session& session, const Hooks& hooks);
+
+/// Background load for other ranks of this node, `ranks` in all: each call copies 32 MiB each way.
+std::function<void()> load(int ranks);
 
 /// Runs the cases of a plan made with facts from probe(), measures rates between their rounds and,
 /// except for points of a sweep, traces. After Ctrl-C the samples contain all complete rounds;

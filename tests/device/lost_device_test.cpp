@@ -7,8 +7,8 @@
 
 #include "deck/deck.hpp"
 #include "lanes/lanes.hpp"
+#include "measure/bench.hpp"
 #include "measure/executor.hpp"
-#include "measure/measure.hpp"
 #include "measure/session.hpp"
 #include "schedule/build.hpp"
 #include "workload/workload.hpp"
@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   using workload::Space;
   const std::string where = argc > 1 ? argv[1] : "run";
   measure::Session session({});
-  measure::Bench& bench = session.bench;
+  measure::Bench& bench = *(session.bench = std::make_shared<measure::Bench>());
   deck::Deck deck;
   deck.workload.elements = 1000;
   deck.chunks.count = 2;

@@ -233,7 +233,7 @@ TEST(SectionTest, EveryByteOfPaddingCounts) {
     byte ^= 1;
     if (result.mismatch) padding += result.mismatch->array == "padding of a" ? 1U : 0U;
   }
-  EXPECT_EQ(padding, host.size() - host.region.bytes());
+  EXPECT_EQ(padding, host.size() - bench.workload.arrays[0].host.bytes());
 }
 
 TEST(SectionTest, ACopyIntoPaddingIsCaught) {
