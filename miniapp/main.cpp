@@ -9,14 +9,12 @@
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "files.hpp"
 #include "fleet.hpp"
 #include "measure/platform.hpp"
 #include "model/load.hpp"
-#include "names.hpp"
 #include "report/reports.hpp"
 #include "results.hpp"
-#include "results/fleet.hpp"
-#include "study.hpp"
 #include "workload/workload.hpp"
 
 namespace overlap {
@@ -99,107 +97,6 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
   report::write_file(path, model::to_yaml(device, calibration_note(machine_of(machinery))));
   if (!report::is_stream(path)) terminal.show("wrote " + base::one_line(path) + "\n");
   inputs.device = std::move(device);
-}
-
-/// The options with placeholders replaced in the names of the result files of this process. With
-/// --fleet without the files about all ranks.
-Options with_files_of_rank(const Options& options, const Inputs& inputs, const FileNames& names) {
-  Options rank_options = options;
-  rank_options.outputs.clear();
-  for (const Output& output : options.outputs) {
-    if (options.fleet && is_common_file(output)) continue;
-    const std::string path = names.resolve(output.path);
-    if (!has_deck_placeholder(path)) {
-      rank_options.outputs.push_back({output.writer, path});
-      continue;
-    }
-    for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
-      rank_options.outputs.push_back(
-          {output.writer, with_deck(path, inputs.decks[i].front().deck.name()), i});
-    }
-  }
-  return rank_options;
-}
-
-/// Registers the files that the command reads.
-void register_inputs(const Inputs& inputs, report::Files& files) {
-  for (const auto& points : inputs.decks) files.reads(points.front().deck.path, "the deck");
-  if (inputs.device) files.reads(inputs.device->path, "the device file");
-  for (const model::Device& device : inputs.predicted) files.reads(device.path, "a device file");
-  for (const auto& references : inputs.references) {
-    for (const auto& [name, reference] : references) files.reads(reference.path, "a reference");
-  }
-}
-
-/// An attempt of something without which nothing can run: `attempt(action)` returns whether it
-/// succeeded.
-struct Attempt {
-  bool with_decks;                        ///< which keep errors; without decks all are thrown
-  std::optional<base::Error> error = {};  ///< of all attempts, but base::Error{usage}
-
-  template <class Action>
-  bool operator()(const Action& action) {
-    try {
-      action();
-      return true;
-    } catch (const std::exception& exception) {
-      const base::Error failure = base::error_of(exception);
-      if (failure.code() == ExitCode::usage || !with_decks) throw;
-      error = error ? base::Error(base::worst(error->code(), failure.code()),
-                                  fmt::format("{}; {}", error->what(), failure.what()))
-                    : failure;
-      return false;
-    }
-  }
-};
-
-/// Locks the files whose names are known by now, and writes the first drafts of JSON files. Those
-/// that cannot be written are removed from the options. Throws base::Error{usage} if a file would
-/// overwrite another one of the command, and as take_over(). `common`: the files about all ranks.
-void take_files(Options& options, const FileNames& names, const std::vector<Output>& common,
-                std::vector<Study>& studies, report::Files& files, Attempt& attempt) {
-  const auto take = [&](const Output& output, bool of_fleet) {
-    return attempt([&] {
-      files.writes(output.path, std::string(output.writer->option));
-      if (!is_json(output) || report::is_stream(output.path)) return;
-      results::Fleet fleet;
-      fleet.broken = {{output.path, "did not finish"}};
-      if (!of_fleet && !studies.empty()) take_over(output.path, options.resume, studies.front());
-      files.draft(output.path, of_fleet ? output.writer->fleet(fleet)
-                                        : output.writer->write(results_of(studies, output.deck)));
-    });
-  };
-  options.calibrate = names.resolve(options.calibrate);
-  if (!options.calibrate.empty() && !has_device_placeholder(names.uuid)) {
-    attempt([&] { files.writes(options.calibrate, "--calibrate"); });
-  }
-  for (const Output& output : common) take(output, true);
-  std::vector<Output> taken;
-  for (Output& output : options.outputs) {
-    output.path = names.resolve(output.path);
-    const bool waits = has_device_placeholder(output.path);
-    if (!output.taken && !waits) output.taken = take(output, false);
-    if (output.taken || waits) taken.push_back(output);
-  }
-  options.outputs = std::move(taken);
-}
-
-/// Writes a file; returns whether it could.
-bool write_output(const Output& output, std::vector<Study>& studies, Terminal& terminal) {
-  Study& study = studies[output.deck.value_or(studies.size() - 1)];
-  try {
-    report::write_file(output.path, output.writer->write(results_of(studies, output.deck)));
-    return true;
-  } catch (const std::exception& exception) {
-    const base::Error error = base::error_of(exception);
-    std::string message = error.what();
-    if (!message.starts_with(output.path)) message = output.path + ": cannot write: " + message;
-    terminal.error(message);
-    const auto code =
-        error.code() == ExitCode::interrupted ? error.code() : ExitCode::runtime_error;
-    results::fail(study.result, code, message);
-    return false;
-  }
 }
 
 /// Writes all result files and prints the verdicts. A file that cannot be written counts as an

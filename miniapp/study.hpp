@@ -44,17 +44,15 @@ struct Study {
   bool ended = false;  ///< whether nothing will be added to the result
 };
 
+/// Whether no point is left to measure here.
+bool is_over(const results::Result& result);
+
 /// The studies of the decks, of which nothing ran yet.
 std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machine);
 
 /// The results so far, of all decks or one. Those that have not ended have the error "did not
 /// finish".
 report::Results results_of(const std::vector<Study>& studies, std::optional<std::size_t> deck = {});
-
-/// Looks for an earlier sweep in a result file that is about to be written. With `resume`, its
-/// finished points become those of the study. Throws base::Error{usage} if it has some but is to be
-/// overwritten, or if they are of another program, host or deck.
-void take_over(const std::string& path, bool resume, Study& study);
 
 /// The time as in result files.
 std::string now_utc();
