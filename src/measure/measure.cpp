@@ -70,16 +70,17 @@ class Course {
     base::check_interrupt();
     return static_cast<std::uint32_t>(++done_);
   }
-  /// Right before and after the timed region. Round 0 and those before it warm up.
-  void begin_time(int round) {
+  /// Right before and after the timed region.
+  void begin_time() {
     if (hooks_.before_sample) hooks_.before_sample();
-    if (round > 0) health_.begin();
+    if (round_ > 0) health_.begin();
   }
-  void end_time(int round, double complete_s) {
-    if (round > 0) health_.end(complete_s);
-    hooks_.after(round > 0);
+  void end_time(double complete_s) {
+    if (round_ > 0) health_.end(complete_s);
+    hooks_.after(round_ > 0);
   }
 
+  /// Round 0 and those before it warm up.
   void begin_round(int round) {
     if (round == 1) start_ = lanes::Clock::now();
     round_ = round;
@@ -362,9 +363,9 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Case>
       if (course.verifies()) reset(executor.lanes().instance(0), workload, number);
       {
         const lanes::ProfilerRange range(deck::to_string(one.run.order).data(), number);
-        elapsed[i] = executor.run(one.schedule, workload, [&] { course.begin_time(round); });
+        elapsed[i] = executor.run(one.schedule, workload, [&] { course.begin_time(); });
       }
-      course.end_time(round, elapsed[i].complete_s);
+      course.end_time(elapsed[i].complete_s);
       if (course.verifies()) verify(one, workload, number, samples);
       one.run.graph = executor.lanes().graph_costs();
     }
