@@ -80,13 +80,13 @@ double deadline_s(const Inputs& inputs) {
 }
 
 std::optional<Inputs> read_together(const Options& options, Machinery& machinery,
-                                    Terminal& terminal) {
+                                    std::optional<base::Error>& error, Terminal& terminal) {
   measure::require_free_choice(options.kokkos);
   try {
     machinery.meetings.emplace();
-  } catch (const base::Error& error) {
-    if (error.code() == ExitCode::usage) throw;
-    machinery.unusable = error;
+  } catch (const base::Error& no_meetings) {
+    if (no_meetings.code() == ExitCode::usage) throw;
+    error = no_meetings;
     return read_inputs(options);
   }
   fleet::Meetings& meetings = *machinery.meetings;
@@ -97,16 +97,16 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
   std::string fault;
   try {
     inputs = read_inputs(options);
-  } catch (const base::Error& error) {
-    fault = fmt::format("rank {} on {}: {}", rank, measure::host_info().name, error.what());
+  } catch (const base::Error& wrong) {
+    fault = fmt::format("rank {} on {}: {}", rank, measure::host_info().name, wrong.what());
   }
   std::vector<std::string> errors;  // by rank; empty: none
   try {
     errors = meetings.exchange(fleet::inputs, fault,
                                inputs ? deadline_s(*inputs) : deck::FleetRun{}.deadline_s);
-  } catch (const base::Error& error) {
+  } catch (const base::Error& no_meeting) {
     if (!inputs) throw base::Error(ExitCode::usage, fault);
-    machinery.unusable = error;
+    error = no_meeting;
     return inputs;
   }
   std::erase(errors, "");

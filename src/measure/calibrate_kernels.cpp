@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "measure/calibration.hpp"
+#include "measure/measure.hpp"
 #include "measure/platform.hpp"
 #include "schedule/build.hpp"
 
@@ -36,21 +37,21 @@ model::Roof calibrate_kernel(const Meter& meter, const schedule::Costs& costs) {
 }
 
 /// Kernels of one kind and type at several intensities.
-void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Executor& executor,
-                          const CalibrationPlan& plan, model::Device& device) {
+void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type,
+                          const CalibrationPlan& plan, Bench& bench, model::Device& device) {
   const deck::Deck deck = plain_deck(plan.most_bytes, kind, type);
-  auto workload = resident_workload(deck);
+  bench.workload = resident_workload(deck);
   for (const std::int64_t repeats : {0, 1, 2, 8, 32, 128}) {
     if (kind == deck::WorkloadKind::rowsum && repeats != 1) continue;
-    workload.repeats = repeats;
+    bench.workload.repeats = repeats;
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
     device.kernels[costs.kernel].roofs.push_back(
-        calibrate_kernel({executor, workload, plan}, costs));
+        calibrate_kernel({*bench.executor, bench.workload, plan}, costs));
   }
 }
 
 /// Matrix products of one type with several k.
-void calibrate_products_of(deck::ElementType type, Executor& executor, const CalibrationPlan& plan,
+void calibrate_products_of(deck::ElementType type, const CalibrationPlan& plan, Bench& bench,
                            model::Device& device) {
   deck::Deck deck = plain_deck(0, deck::WorkloadKind::dgemm, type);
   deck::Workload& product = deck.workload;
@@ -60,12 +61,13 @@ void calibrate_products_of(deck::ElementType type, Executor& executor, const Cal
     const schedule::Costs costs = schedule::costs(product, 1);
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     const auto schedule = schedule::build(costs, layout, deck::Order::sequential, 1);
-    const auto workload = resident_workload(deck);
+    bench.workload = resident_workload(deck);
     const schedule::Task kernel = *std::ranges::find(schedule.tasks, Stage::kernel, &Task::stage);
     const auto row = [&](int times) {
       return row_schedule(schedule, {std::vector(static_cast<std::size_t>(times), kernel)});
     };
-    const double time_s = Meter{executor, workload, plan}.marginal(row, 1, 4).seconds();
+    const double time_s =
+        Meter{*bench.executor, bench.workload, plan}.marginal(row, 1, 4).seconds();
     const auto bytes = static_cast<double>(kernel.bytes);
     device.kernels[costs.kernel].roofs.push_back(
         {kernel.flops / bytes, model::Curve({{bytes, time_s}})});
@@ -74,20 +76,19 @@ void calibrate_products_of(deck::ElementType type, Executor& executor, const Cal
 
 }  // namespace
 
-void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
+void calibrate_kernels(const CalibrationPlan& plan, Bench& bench, model::Device& device) {
   using enum deck::ElementType;
-  Executor executor(calibration_lanes());
   for (const deck::ElementType type : {float32, float64}) {
     for (const auto kind : {deck::WorkloadKind::increment, deck::WorkloadKind::pipeline}) {
-      calibrate_kernels_of(kind, type, executor, plan, device);
+      calibrate_kernels_of(kind, type, plan, bench, device);
     }
   }
   for (const deck::ElementType type : {float32, float64, int32, int64}) {
-    calibrate_kernels_of(deck::WorkloadKind::rowsum, type, executor, plan, device);
+    calibrate_kernels_of(deck::WorkloadKind::rowsum, type, plan, bench, device);
   }
   if (workload::unavailable(deck::WorkloadKind::dgemm)) return;
   for (const deck::ElementType type : {float32, float64}) {
-    calibrate_products_of(type, executor, plan, device);
+    calibrate_products_of(type, plan, bench, device);
   }
 }
 

@@ -43,8 +43,8 @@ std::string shown(Table table) {
 
 }  // namespace
 
-std::string schedule_table(const Case& run) {
-  const schedule::Schedule& schedule = run.schedule;
+std::string schedule_table(const Case& planned) {
+  const schedule::Schedule& schedule = planned.schedule;
   const bool custom = !schedule.names.empty();
   const auto cell = [](bool has, auto value) { return has ? fmt::format("{}", value) : "-"; };
   Table table{.columns = {"task", "name", "stage", "op", "chunk", "slot", "lane", "array", "bytes",
@@ -73,7 +73,7 @@ std::string schedule_table(const Case& run) {
     return custom ? "" : ", " + base::counted(n, noun);
   };
   table.title =
-      fmt::format("{}: {}{}, {}{}, {} to the device, {} back", order_label(run),
+      fmt::format("{}: {}{}, {}{}, {} to the device, {} back", order_label(planned.run),
                   base::counted(schedule.tasks.size(), "task"), count("chunk", schedule.chunks),
                   base::counted(schedule.lanes, "lane"), count("slot", schedule.slots),
                   format_bytes(traffic.h2d), format_bytes(traffic.d2h));

@@ -299,7 +299,7 @@ TEST(ProductTest, NamesTheChunkOfAWrongTile) {
   OVERLAP_NEEDS_PRODUCTS();
   TestBench bench(product_deck(), Order::three_way, 2);
   drop(nth(bench.schedule, Stage::d2h, 2, 6));
-  const experiment::MeasuredRun run = measured(bench);
+  const results::Run run = measured(bench);
   ASSERT_TRUE(run.wrong);
   EXPECT_EQ(run.wrong->chunk, 6);
 }

@@ -205,9 +205,7 @@ TEST(ReferenceLimit, IsOfTheDecksIdentityAndTheAwakeLink) {
                             .max = {},
                             .reference = "given"}};
   experiment::Samples samples;
-  experiment::MeasuredRun measured;
-  static_cast<results::Run&>(measured) = run(Order::by_engine, std::vector<double>(10, 0.01));
-  samples.runs = {measured};
+  samples.cases = {{.run = run(Order::by_engine, std::vector<double>(10, 0.01))}};
   samples.conditions.device = base::DeviceInfo{.pcie_gen = 5, .pcie_width = 16};
   Subject subject = h200;
   subject.deck = deck::identity(point.deck);

@@ -133,15 +133,16 @@ results::Point part_with(const deck::DeckPoint& point, double milliseconds, doub
   const auto layout = schedule::layout(point.deck, costs, std::nullopt);
   for (const auto& [order, seconds] : {std::pair(deck::Order::sequential, 10e-3),
                                        std::pair(deck::Order::depth_first, 1e-3 * milliseconds)}) {
-    experiment::MeasuredRun run;
+    experiment::Case one;
+    results::Run& run = one.run;
     run.order = order;
-    set_schedule(run, schedule::build(costs, layout, order, point.deck.issue.lanes));
+    set_schedule(one, schedule::build(costs, layout, order, point.deck.issue.lanes));
     run.samples_s = {seconds, seconds * (1 + part), seconds * (1 - part)};
     run.repetitions = 3;
     run.verified = true;
     run.bounds =
         model::Bounds{.serial_s = 1, .bound_s = 4e-3, .schedule_bound_s = 5e-3, .limit = "H2D"};
-    result.runs.push_back(finished(run));
+    result.runs.push_back(finished(one));
   }
   return result;
 }
