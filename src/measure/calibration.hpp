@@ -11,8 +11,7 @@ namespace overlap::measure {
 /// device files describe (number of queues, query cost, delayed signals, window).
 model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan);
 
-/// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
-/// and intensity.
+/// Adds the kernel rates of all workloads that this build has, by type and intensity.
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);
 
 /// Times of copies of pageable memory by size, one by one because the host takes part in them, less
