@@ -277,8 +277,7 @@ void check(const Reader& reader, const Workload& w) {
     check_product("elements", w.elements, "iterations", w.iterations);
   }
   if (w.kind == WorkloadKind::rowsum) check_product("rows", w.rows, "columns", w.columns);
-  const bool is_integer = w.type == ElementType::int32 || w.type == ElementType::int64;
-  if (w.sum_type != SumType::same && !is_integer) {
+  if (w.sum_type != SumType::same && !is_integer(w.type)) {
     reader.at("sum_type")
         .fail_allowed(
             fmt::format("same with type {} ({})", to_string(w.type), reader.at("type").origin()));
@@ -322,12 +321,10 @@ void describe(Visitor& v, Workload& w) {
   if (w.kind == dgemm) describe_dgemm(v, w);
   OneOf<ElementType> types;
   if (map != nullptr) {
-    w.type = w.kind == rowsum  ? ElementType::int32
-             : w.kind == dgemm ? ElementType::float64
-                               : ElementType::float32;
-    if (w.kind != rowsum) types.only = {ElementType::float32, ElementType::float64};
+    w.type = row_of(w.kind).type;
+    if (!row_of(w.kind).integers) types.only = {ElementType::float32, ElementType::float64};
   }
-  if (w.kind != custom) {
+  if (row_of(w.kind).split != Split::tasks) {
     v("type", w.type, "Type of the elements; integers only with rowsum.", types,
       defaults_to("`float32`; rowsum: `int32`; dgemm: `float64`"));
   }

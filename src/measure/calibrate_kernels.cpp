@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "deck/words.hpp"
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
@@ -41,19 +42,20 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type,
                           const CalibrationPlan& plan, Bench& bench, model::Device& device) {
   const deck::Deck deck = plain_deck(plan.most_bytes, kind, type);
   bench.workload = resident_workload(deck);
+  const double once = schedule::costs(deck.workload, 1).flops_per_unit;
   for (const std::int64_t repeats : {0, 1, 2, 8, 32, 128}) {
-    if (kind == deck::WorkloadKind::rowsum && repeats != 1) continue;
     bench.workload.repeats = repeats;
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
+    if (repeats != 1 && costs.flops_per_unit == once) continue;  // its arithmetic is not repeated
     device.kernels[costs.kernel].roofs.push_back(
         calibrate_kernel({*bench.executor, bench.workload, plan}, costs));
   }
 }
 
 /// Matrix products of one type with several k.
-void calibrate_products_of(deck::ElementType type, const CalibrationPlan& plan, Bench& bench,
-                           model::Device& device) {
-  deck::Deck deck = plain_deck(0, deck::WorkloadKind::dgemm, type);
+void calibrate_products_of(deck::WorkloadKind kind, deck::ElementType type,
+                           const CalibrationPlan& plan, Bench& bench, model::Device& device) {
+  deck::Deck deck = plain_deck(0, kind, type);
   deck::Workload& product = deck.workload;
   product.m = product.n = product.tile_m = product.tile_n = on_gpu() ? 2048 : 512;
   for (const std::int64_t k : {16, 64, 256, 1024, 4096}) {
@@ -77,18 +79,15 @@ void calibrate_products_of(deck::ElementType type, const CalibrationPlan& plan, 
 }  // namespace
 
 void calibrate_kernels(const CalibrationPlan& plan, Bench& bench, model::Device& device) {
-  using enum deck::ElementType;
-  for (const deck::ElementType type : {float32, float64}) {
-    for (const auto kind : {deck::WorkloadKind::increment, deck::WorkloadKind::pipeline}) {
-      calibrate_kernels_of(kind, type, plan, bench, device);
+  for (const deck::WorkloadRow& row : deck::workloads) {
+    if (row.split == deck::Split::tasks || workload::unavailable(row.value)) continue;
+    const auto calibrate =
+        row.split == deck::Split::tiles ? calibrate_products_of : calibrate_kernels_of;
+    for (const auto& type : deck::words<deck::ElementType>) {
+      if (row.integers || !deck::is_integer(type.value)) {
+        calibrate(row.value, type.value, plan, bench, device);
+      }
     }
-  }
-  for (const deck::ElementType type : {float32, float64, int32, int64}) {
-    calibrate_kernels_of(deck::WorkloadKind::rowsum, type, plan, bench, device);
-  }
-  if (workload::unavailable(deck::WorkloadKind::dgemm)) return;
-  for (const deck::ElementType type : {float32, float64}) {
-    calibrate_products_of(type, plan, bench, device);
   }
 }
 

@@ -9,8 +9,8 @@ namespace overlap::measure {
 /// The plan with progress display.
 CalibrationPlan with_progress(CalibrationPlan plan, const Hooks& hooks);
 
-/// On the lanes of the bench: adds the kernel rates of increment, pipeline, rowsum and (with
-/// Kokkos Kernels) dgemm, by type and intensity.
+/// On the lanes of the bench: adds the kernel rates of all workloads that this build has, by type
+/// and intensity.
 void calibrate_kernels(const CalibrationPlan& plan, Bench& bench, model::Device& device);
 
 /// Times of copies of pageable memory by size, one by one because the host takes part in them, less

@@ -26,11 +26,11 @@ std::string health_source(const base::DeviceInfo& device, bool gpu) {
 /// The title of a device of the model, and what its predictions lack.
 std::string title_of(const model::Device& device) {
   std::vector<std::string> known;
-  for (const auto& word : describe::words<deck::WorkloadKind>) {
-    const std::string kind(word.name);
-    if (word.value == deck::WorkloadKind::custom || device.predicts(kind)) known.push_back(kind);
+  for (const deck::WorkloadRow& row : deck::workloads) {
+    const std::string kind(row.name);
+    if (row.split == deck::Split::tasks || device.predicts(kind)) known.push_back(kind);
   }
-  const bool all = known.size() == std::size(describe::words<deck::WorkloadKind>);
+  const bool all = known.size() == deck::workloads.size();
   return device.title + (device.match ? "" : "; described, not measured") +
          (all ? "" : fmt::format("; only {}", fmt::join(known, ", ")));
 }

@@ -30,10 +30,9 @@ from program import (
 )
 
 
-def rows_of(definitions):
-    """Names in one of the registries of the program."""
-    text = (SOURCE / "src/deck" / definitions).read_text()
-    return re.findall(r"(?:^OVERLAP_[A-Z]+\(|\{deck::WorkloadKind::)(\w+),", text, re.MULTILINE)
+def workloads():
+    """Names of the workloads."""
+    return re.findall(r"(?:\{|value = )WorkloadKind::(\w+),", (SOURCE / "src/deck/workloads.hpp").read_text())
 
 
 def orders():
@@ -67,7 +66,7 @@ class Information(TestCase):
         self.assert_clean(done)
         sections = re.split(r"^(?=\w)", done.stdout, flags=re.MULTILINE)
         listed = {section.split("\n")[0]: section for section in sections if section}
-        for workload in rows_of("words.hpp"):
+        for workload in workloads():
             self.assertRegex(listed["workloads"], rf"(?m)^  {workload} +\S")
         for order in orders():
             self.assertRegex(listed["issue orders"], rf"(?m)^  {order} +\S")

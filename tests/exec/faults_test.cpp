@@ -71,7 +71,7 @@ void expect_wrong(const TestBench& bench, int chunk) {
 // Faults that leave wrong data.
 
 TEST(FaultsTest, ADroppedCopyToTheDevice) {
-  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
       TestBench bench(test_deck(kind, 999, 3, ElementType::float32), order, 3);
@@ -84,7 +84,7 @@ TEST(FaultsTest, ADroppedCopyToTheDevice) {
 }
 
 TEST(FaultsTest, ADroppedKernelOrCopyBack) {
-  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Stage stage : {Stage::kernel, Stage::d2h}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + schedule::to_string(stage));
       TestBench bench(test_deck(kind, 999, 3, ElementType::float32), Order::depth_first, 3);

@@ -41,8 +41,7 @@ void expect_in_order(const schedule::Schedule& schedule, const timeline::Timelin
 }
 
 TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
-  for (const WorkloadKind kind :
-       {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Order order : deck::orders_of(kind)) {
       SCOPED_TRACE(deck::to_string(kind));
       SCOPED_TRACE(deck::to_string(order));
