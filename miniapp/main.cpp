@@ -42,7 +42,8 @@ std::string answer(const Options& options) {
   for (const auto& word : deck::words<deck::WorkloadKind>) {
     if (const auto reason = workload::unavailable(word.value)) unavailable[word.value] = *reason;
   }
-  return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable);
+  return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable,
+                      options.verbose);
 }
 
 /// Makes this process one without a fleet, because its ranks cannot meet. Files about all ranks are
@@ -159,6 +160,9 @@ int main(int argc, char** argv) {
     if (options.quiet) terminal.be_quiet();
     if (options.verbose) terminal.be_verbose();
     if (options.fleet) std::signal(SIGUSR1, SIG_DFL);  // by which MPICH reports a dead rank
+    const bool answers =
+        options.dry_run || options.list || options.version || !options.help.empty();
+    if (answers) std::signal(SIGPIPE, SIG_DFL);  // whose reader may have seen enough
     code = run(options, machinery, terminal);
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);

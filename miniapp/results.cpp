@@ -86,18 +86,18 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   };
   std::set<std::string> names;
   for (const results::Entry& entry : left_out) names.insert(name(entry));
-  std::string text = fmt::format("wrote {}: {} entries from {}", base::one_line(options.output),
-                                 entries.size(), base::counted(results.size(), "result"));
+  std::string text = fmt::format("wrote {}: {} {} from {}", base::one_line(options.output),
+                                 entries.size(), entries.size() == 1 ? "entry" : "entries",
+                                 base::counted(results.size(), "result"));
   if (!names.empty()) {
     text += fmt::format("; no entry for medians that are not above 0, or ratios too far apart: {}",
                         fmt::join(names, "; "));
   }
   if (!widened.empty()) {
     const auto& widest = *std::ranges::max_element(widened, {}, &results::Entry::tolerance);
-    text += fmt::format(
-        "; tolerance of {} entries raised to the interval of the results, at most "
-        "to {} ({})",
-        widened.size(), base::spell_part(widest.tolerance), name(widest));
+    text += fmt::format("; {} raised to the interval of the results, at most to {} ({})",
+                        base::counted(widened.size(), "tolerance"),
+                        base::spell_part(widest.tolerance), name(widest));
   }
   terminal.show(text + "\n");
   return base::ExitCode::pass;

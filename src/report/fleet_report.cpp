@@ -92,11 +92,15 @@ std::vector<FigureKey> compared_keys(const Group& group) {
   return keys;
 }
 
-/// Medians of the compared figures of each device, alone / together; throughput in GB/s by order.
+/// Medians of the compared figures of each device, alone / together if some were together.
 Table device_table(const Fleet& fleet, const Group& group) {
   const std::vector<FigureKey> keys = compared_keys(group);
   DeviceTable table("host", {});
-  table.title = "Medians, alone / together; throughput in GB/s under its order";
+  const bool together = std::ranges::any_of(group.distributions, [](const Distribution& figure) {
+    return figure.key.phase == Phase::together;
+  });
+  table.title = fmt::format("Medians{}; throughput in GB/s under its order",
+                            together ? ", alone / together" : "");
   for (const FigureKey& key : keys) {
     const bool usual = key.metric == deck::Metric::throughput && key.order;
     table.columns.emplace_back(usual ? std::string(deck::to_string(*key.order)) : figure_text(key),
@@ -330,7 +334,7 @@ static std::string fleet_summary(const Fleet& fleet) {
 }
 
 Report fleet_report(const Fleet& fleet) {
-  Report report{.title = fmt::format("Fleet: {}", deck::to_string(fleet.verdict()))};
+  Report report{.title = "Fleet", .verdict = fleet.verdict()};
   Blocks& blocks = report.blocks;
   for (const Group& group : fleet.groups) add_group(blocks, fleet, group);
   add_results(blocks, fleet);
@@ -351,13 +355,16 @@ std::string fleet_lines(const Fleet& fleet, bool all_devices) {
   const auto deck_field = [&, several = fleet.several_decks()](const FleetDevice& device) {
     return several ? " deck=" + base::field_value(device.deck_name) : "";
   };
+  const auto uuid_field = [](const FleetDevice& device) {
+    return device.unit == device.host ? std::string("-") : base::field_value(device.unit);
+  };
   for (const FleetDevice& device : fleet.devices) {
     for (const deck::Phase phase : phases_of(device)) {
       const base::ExitCode code = exit_code_of(device, phase);
       if (!all_devices && code == base::ExitCode::pass) continue;
       add("OVERLAP_DEVICE host={} uuid={} phase={} verdict={}{}\n", base::field_value(device.host),
-          base::field_value(device.unit), deck::to_string(phase),
-          deck::to_string(results::verdict_of(code)), deck_field(device));
+          uuid_field(device), deck::to_string(phase), deck::to_string(results::verdict_of(code)),
+          deck_field(device));
     }
   }
   for (const Group& group : fleet.groups) {
@@ -367,8 +374,8 @@ std::string fleet_lines(const Fleet& fleet, bool all_devices) {
       const FleetDevice& device = fleet.devices.at(slowest.front().device);
       add("OVERLAP_SLOWEST host={} uuid={} metric={} value={:.6g} median={:.6g} phase={} "
           "order={}{}\n",
-          base::field_value(device.host), base::field_value(device.unit),
-          deck::to_string(key.metric), slowest.front().value, median, deck::to_string(key.phase),
+          base::field_value(device.host), uuid_field(device), deck::to_string(key.metric),
+          slowest.front().value, median, deck::to_string(key.phase),
           key.order ? deck::to_string(*key.order) : "-", deck_field(device));
     }
   }

@@ -81,7 +81,8 @@ std::string schedule_table(const Case& planned) {
 }
 
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
-                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable) {
+                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable,
+                 bool verbose) {
   Blocks blocks;
   const auto add_list = [&](const char* heading, const Facts& facts) {
     blocks.push_back({Heading{.text = heading}});
@@ -100,10 +101,14 @@ std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInf
            }));
   add_list("issue orders", facts_of(describe::words<deck::Order>, [](deck::Order) { return ""; }));
   Facts models;
+  bool hides = false;
   for (const std::string& name : model::device_names()) {
-    if (name.starts_with("ideal_")) continue;  // for tests and teaching
+    const bool teaches = name.starts_with("ideal_");
+    hides = hides || (teaches && !verbose);
+    if (teaches && !verbose) continue;
     models.emplace_back("  " + name, title_of(model::load_device(name)));
   }
+  if (hides) models.emplace_back("  ideal_*", "for teaching: miniapp --list --verbose");
   add_list("model devices", models);
   add_list("back end", {{"  " + build.backend, "Kokkos " + build.kokkos_version}});
   add_list("devices", {});

@@ -58,6 +58,11 @@ void add_orders(Blocks& blocks, const results::Point& point);
 /// One row per predicted order, two columns per device.
 void add_predictions(Blocks& blocks, const results::Point& point,
                      const std::vector<std::string>& devices);
+/// What the timeline of a run, measured or else predicted, shows about why its order takes its
+/// time; empty: nothing, or no chunks on a GPU.
+std::string explain(const results::Run& run);
+/// One line per explanation, with the orders that it explains.
+void add_explanations(Blocks& blocks, const results::Point& point);
 /// Host work, disturbances, issuing, products, rates, bounds, link, health, findings; nothing where
 /// nothing ran.
 void add_details(Blocks& blocks, const results::Point& point);
@@ -102,10 +107,11 @@ std::vector<JunitCase> faults(const results::Fleet& fleet);
 /// All tasks of a schedule: --dry-run.
 std::string schedule_table(const experiment::Case& planned);
 
-/// Workloads (with reasons for unavailable ones), issue orders, devices of the model, back end and
-/// devices: --list.
+/// Workloads (with reasons for unavailable ones), issue orders, devices of the model (`verbose`:
+/// also those for teaching), back end and devices: --list.
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
-                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable);
+                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable,
+                 bool verbose);
 
 /// --version.
 std::string version(const base::BuildInfo& build);

@@ -148,7 +148,7 @@ class Merge(TestCase):
         done = run("merge", self.write("a.json"))
         self.assert_clean(done)
         name = self.result["host"]["name"]
-        self.assertIn(f"OVERLAP_DEVICE host={name} uuid={name} phase=alone verdict=PASS\n", done.stdout)
+        self.assertIn(f"OVERLAP_DEVICE host={name} uuid=- phase=alone verdict=PASS\n", done.stdout)
         self.assertEqual(run("merge", "--quiet", self.results).stdout,
                          "".join(line for line in done.stdout.splitlines(True) if line.startswith("OVERLAP_")))
 
@@ -176,7 +176,7 @@ class Merge(TestCase):
         self.write("b.json", host__name="n2", error="no GPU", exit_code=4, verdict="ERROR", points=self.points(runs=[], checks=[]))
         done = run("merge", self.results)
         self.assert_clean(done, 4)
-        self.assertIn("OVERLAP_DEVICE host=n2 uuid=n2 phase=alone verdict=ERROR\n", done.stdout)
+        self.assertIn("OVERLAP_DEVICE host=n2 uuid=- phase=alone verdict=ERROR\n", done.stdout)
         self.write("c.json", host__name="n3", exit_code=130, verdict="INTERRUPTED",
                    points=self.points(outcome={"exit_code": 130, "reasons": [], "error": None, "interrupted": True}))
         self.assert_clean(run("merge", self.results), 130)

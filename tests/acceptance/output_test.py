@@ -148,6 +148,18 @@ class ResultFile(TestCase):
         self.assert_error(done, 1, "out.json: cannot write: File too large")
         self.assertEqual(self.files(), ["small.yaml"])
 
+    def test_a_full_disk_is_found_before_anything_runs(self):
+        namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
+        if subprocess.run([*namespace, "true"], capture_output=True).returncode:
+            self.skipTest("mounts are not allowed")
+        full = f'mount -t tmpfs -o size=64k full {self.folder}/full; cat /dev/zero >{self.folder}/full/a 2>&-; exec "$0" "$@"'
+        (self.folder / "full").mkdir()
+        for option in ("--json", "--csv", "--report"):
+            words = [*namespace, "sh", "-c", full, MINIAPP, self.deck(), option, self.folder / "full/out"]
+            done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60)
+            self.assert_error(done, 1, "full/out: cannot write: No space left")
+            self.assertTrue(NOT_BEGUN.fullmatch(done.stdout), done.stdout)
+
     def test_a_file_that_cannot_be_written_is_the_verdict(self):
         done = run(self.deck(), "--quiet", "--json", "/dev/full")
         self.assert_error(done, 1, "/dev/full: cannot write")

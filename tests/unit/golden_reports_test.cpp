@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "base/version.hpp"
@@ -252,6 +254,29 @@ TEST(Golden, ReportsAsItIsWritten) {
                  {"junit.txt", junit(all)}});
 }
 
+TEST(Report, HasTheVerdictInTheTitleOfItsPage) {
+  EXPECT_NE(html({measured()}).find("<title>By hand: FAIL</title>"), std::string::npos);
+  EXPECT_NE(html({measured(), swept()}).find("<title>By hand: ERROR</title>"), std::string::npos);
+  EXPECT_NE(html({predicted()}).find("<title>By hand</title>"), std::string::npos);
+}
+
+TEST(Report, DrawsTheTimelinesOfEachDeviceOnOneScale) {
+  results::Result result = predicted();
+  for (results::Run& run : result.points[0].runs) {
+    if (run.device != "hand 2") continue;
+    for (results::TaskRecord& task : *run.predicted_timeline) task.stop_s *= 10;
+  }
+  std::map<std::string, std::set<double>> axes;
+  const Report made = report({result});
+  for (const TimelinePicture* const picture : pictures_of(made.blocks)) {
+    axes[picture->title.substr(picture->title.find(" on "))].insert(picture->axis_s);
+  }
+  ASSERT_EQ(axes.size(), 2U);
+  EXPECT_EQ(axes[" on hand"].size(), 1U);
+  EXPECT_EQ(axes[" on hand 2"].size(), 1U);
+  EXPECT_GT(*axes[" on hand 2"].begin(), 9 * *axes[" on hand"].begin());
+}
+
 /// What is said of a deck before it runs.
 std::string heading_of(const std::string& text) {
   const auto points = golden_points(text);
@@ -327,8 +352,13 @@ TEST(Golden, ListsAsItIsWritten) {
   }
   base::BuildInfo build = machine().build;
   const base::DeviceInfo gpu = *machine().device;
-  text += list(build, {gpu, {.name = "unknown"}}, true,
-               {{deck::WorkloadKind::dgemm, "no Kokkos Kernels"}});
+  const auto listed = [&](bool verbose) {
+    return list(build, {gpu, {.name = "unknown"}}, true,
+                {{deck::WorkloadKind::dgemm, "no Kokkos Kernels"}}, verbose);
+  };
+  EXPECT_NE(listed(false).find("for teaching: miniapp --list --verbose\n"), std::string::npos);
+  EXPECT_NE(listed(true).find("\n  ideal_1copy "), std::string::npos);
+  text += listed(false);
   text = without(std::move(text), "model devices\n", "\nback end") + version(build);
   expect_golden({{"lists.txt", text}});
 }
