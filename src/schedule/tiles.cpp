@@ -19,6 +19,25 @@ std::array<Shape, 3> shapes(const Tiling& t) {
   return {{{t.m, t.k, t.tile_m, t.k}, {t.k, t.n, t.k, t.tile_n}, {t.m, t.n, t.tile_m, t.tile_n}}};
 }
 
+/// Loads next the panel that enables the most tiles per byte, then processes those tiles.
+TileOrder in_shells(const Tiling& tiling) {
+  TileOrder order;
+  int a = 1;
+  int b = 1;
+  order.push_back(tiling.tile(0, 0));
+  while (a < tiling.rows() || b < tiling.columns()) {
+    const bool rows_gain_more = b * tiling.tile_n >= a * tiling.tile_m;
+    if (b == tiling.columns() || (a < tiling.rows() && rows_gain_more)) {
+      for (int column = 0; column < b; ++column) order.push_back(tiling.tile(a, column));
+      ++a;
+    } else {
+      for (int row = 0; row < a; ++row) order.push_back(tiling.tile(row, b));
+      ++b;
+    }
+  }
+  return order;
+}
+
 /// Tiles in groups of rows, each across all columns in alternating direction. Panels of A are loaded
 /// once, those of B for each group, but for those that are held at its end, where the next begins.
 struct Groups {
@@ -36,7 +55,7 @@ Groups groups_of(const Tiling& tiling, const TileSlots& slots) {
   };
   // A group smaller by one slot leaves room to load the first panel of the next group early.
   const Groups full = with_size(slots[0]), smaller = with_size(std::max(1, slots[0] - 1));
-  return smaller.loaded_bytes <= full.loaded_bytes && slots[0] < tiling.rows() ? smaller : full;
+  return smaller.loaded_bytes <= full.loaded_bytes ? smaller : full;
 }
 
 TileOrder in_groups(const Tiling& tiling, int size) {
@@ -64,6 +83,7 @@ std::array<std::size_t, 3> slot_bytes(const Tiling& tiling) {
 }
 
 TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
+  const bool all_fit = slots[0] == tiling.rows() && slots[1] == tiling.columns();
   TilePlan plan{.tiling = tiling, .slots = slots};
   std::array<std::vector<int>, 2> held;  // panel by slot
   for (std::size_t i = 0; i < 2; ++i) held[i].assign(static_cast<std::size_t>(slots[i]), -1);
@@ -78,7 +98,8 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
     }
     return Operand{static_cast<int>(matrix), panel, slot, loads};
   };
-  for (const int tile : in_groups(tiling, groups_of(tiling, slots).size)) {
+  for (const int tile :
+       all_fit ? in_shells(tiling) : in_groups(tiling, groups_of(tiling, slots).size)) {
     const int slot = static_cast<int>(plan.turns.size()) % slots[2];
     plan.turns.push_back({take(0, tiling.row(tile), tiling.tile_m, tiling.m),
                           take(1, tiling.column(tile), tiling.tile_n, tiling.n),

@@ -65,11 +65,20 @@ TEST(Tiles, AreNumberedColumnByColumnAndCoverTheEdges) {
   EXPECT_THAT(slot_bytes(tiling), ElementsAre(8U * 100 * 10, 8U * 100 * 10, 8U * 100 * 100));
 }
 
-TEST(TilePlan, TakesAllRowsAtOnceWhereAllPanelsFit) {
-  const TilePlan plan = plan_tiles(square(3), TileSlots{3, 3, 2});
-  EXPECT_THAT(order_of(plan), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8));
+TEST(TilePlan, TakesShellsWhereAllPanelsFit) {
+  const Tiling tiling = square(3);
+  const TilePlan plan = plan_tiles(tiling, TileSlots{3, 3, 2});
+  // Rows and columns of tiles:         (0,0) (1,0) (0,1) (1,1) ...
+  EXPECT_THAT(order_of(plan), ElementsAre(0, 1, 3, 4, 2, 5, 6, 7, 8));
   EXPECT_EQ(loads(plan), 6U);
-  expect_right(square(3), plan);
+  expect_right(tiling, plan);
+}
+
+TEST(TilePlan, LoadsTheSmallerPanelsFirst) {
+  // Panels of B are four times as large as those of A.
+  const Tiling tiling{.m = 400, .n = 800, .k = 64, .tile_m = 100, .tile_n = 400};
+  EXPECT_THAT(order_of(plan_tiles(tiling, TileSlots{4, 2, 2})),
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 TEST(TilePlan, LoadsEachPanelOnceWhereOneMatrixFits) {
