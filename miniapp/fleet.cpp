@@ -98,7 +98,7 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
   try {
     inputs = read_inputs(options);
   } catch (const base::Error& error) {
-    fault = fmt::format("rank {} on {}: {}", rank, measure::host_info().name, error.what());
+    fault = fmt::format("rank {} on {}: {}", rank, base::host_info().name, error.what());
   }
   std::vector<std::string> errors;  // by rank; empty: none
   try {

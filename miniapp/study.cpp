@@ -13,7 +13,6 @@
 #include "base/interrupt.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "measure/platform.hpp"
 #include "model/load.hpp"
 #include "results/describe.hpp"
 #include "results/read_files.hpp"
@@ -183,14 +182,14 @@ results::Point Runner::measure_point(const Study& study, const deck::DeckPoint& 
   const std::vector<results::Run>& alone = study.result.points.front().runs;
   const bool reuses_plan = point.phase == deck::Phase::together && !alone.empty() && plan;
   if (!reuses_plan) {
-    plan = experiment::plan(point, measure::probe(point.deck, session, machinery.bench, hooks));
+    plan = experiment::plan(point, measure::probe(point.deck, session, hooks));
     if (inputs.device) add_predictions(*plan, *inputs.device);
   }
   plan->phase = point.phase;
   if (!study.result.sweeps() && !reuses_plan) {
     terminal.show(report::heading(study.result, experiment::planned_point(*plan)));
   }
-  experiment::Samples samples = measure::measure(*plan, session, machinery.bench, hooks);
+  experiment::Samples samples = measure::measure(*plan, session, hooks);
   return experiment::judge(*plan, std::move(samples), references,
                            reuses_plan ? alone : std::vector<results::Run>());
 }
@@ -264,7 +263,7 @@ base::Machine machine_of(const Machinery& machinery) {
   base::Machine machine =
       machinery.session
           ? machinery.session->machine()
-          : base::Machine{measure::build_info(), measure::host_info(), {}, measure::job_info(), {}};
+          : base::Machine{measure::build_info(), base::host_info(), {}, base::job_info(), {}};
   if (machinery.member) {
     machine.placement = machinery.member->placement();
     if (!machine.job) machine.job.emplace();  // not every launcher says it in the environment

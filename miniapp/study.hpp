@@ -18,8 +18,7 @@ struct Machinery {
   std::optional<fleet::Meetings> meetings;  ///< of --fleet
   std::optional<fleet::Member> member;      ///< of --fleet
   std::optional<measure::Session> session;
-  measure::Bench bench;  ///< freed before the session
-  report::Files files;   ///< locked until the end
+  report::Files files;  ///< locked until the end
   std::optional<base::Error>
       unusable;         ///< why nothing can run here; becomes the error of every point
   bool broken = false;  ///< an error ended the program

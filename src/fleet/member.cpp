@@ -17,7 +17,8 @@
 #include "experiment/require.hpp"
 #include "experiment/run.hpp"
 #include "fleet/bind.hpp"
-#include "measure/platform.hpp"
+#include "lanes/device_lost.hpp"
+#include "measure/session.hpp"
 
 namespace overlap::fleet {
 namespace {
@@ -72,7 +73,7 @@ std::string Member::loss(int rank) const {
 }
 
 void Member::introduce() {
-  const base::HostInfo host = measure::host_info();
+  const base::HostInfo host = base::host_info();
   json self = {{"host", host.name},
                {"boot", host.boot_id},
                {"cpus", host.affinity},
@@ -294,9 +295,7 @@ results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const
     hooks.show("waiting for its turn");
     wait({local_.begin(), std::ranges::find(local_, rank())}, next, sleep);
   } else if (!crowded_) {
-    constexpr std::int64_t load_bytes = 32 << 20;
-    const measure::Hooks alone = {.ranks = placement_.local_ranks};
-    poll = [load = std::make_shared<measure::LinkMeter>(load_bytes, alone)] { load->copy(); };
+    poll = measure::load(placement_.local_ranks);
   }
   point = lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
   if (phase == deck::Phase::together) {

@@ -9,6 +9,7 @@
 #include "deck/words.hpp"
 #include "experiment/stopping.hpp"
 #include "lanes/range.hpp"
+#include "measure/bench.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
 #include "measure/session.hpp"
@@ -82,7 +83,7 @@ void add_conditions(const Session& session, const timeline::Engines& engines,
     conditions.device = describe ? describe(session.device) : session.device;
   }
   conditions.engines = engines;
-  conditions.cores = host_info().usable_cores();
+  conditions.cores = base::host_info().usable_cores();
   conditions.launch_blocking = variable(variables().launch_blocking);
   conditions.max_connections = max_connections();
   conditions.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
@@ -353,9 +354,8 @@ experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Measu
   return samples;
 }
 
-experiment::Samples measure(const experiment::Plan& plan, Session& session, Bench& bench,
-                            const Hooks& hooks) {
-  return session.use([&] { return score_and_trace(plan, session, bench, hooks); });
+experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks) {
+  return session.use([&] { return score_and_trace(plan, session, *session.bench, hooks); });
 }
 
 }  // namespace overlap::measure

@@ -7,8 +7,10 @@
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "lanes/api.hpp"
+#include "measure/bench.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
+#include "measure/measure.hpp"
 #include "measure/session.hpp"
 #include "results/reference.hpp"
 
@@ -171,15 +173,15 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
   });
 }
 
-experiment::Facts probe(const deck::Deck& deck, Session& session, Bench& bench,
-                        const Hooks& hooks) {
+experiment::Facts probe(const deck::Deck& deck, Session& session, const Hooks& hooks) {
   return session.use([&] {
     lanes::wait_for(workload::Space(), "probe");  // or freeing would abort
-    bench = Bench();
+    session.bench.reset();                        // frees its memory before the next takes some
+    session.bench = std::make_shared<Bench>();
     require_machine(deck.require, session, hooks);
     workload::require_available(deck);
     lanes::require_options(deck);
-    return Probe{deck, session, bench, hooks}.run();
+    return Probe{deck, session, *session.bench, hooks}.run();
   });
 }
 

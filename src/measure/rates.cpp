@@ -3,13 +3,14 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
 #include "base/parallel.hpp"
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"
-#include "measure/platform.hpp"
+#include "measure/session.hpp"
 #include "workload/data.hpp"
 
 namespace overlap::measure {
@@ -353,6 +354,11 @@ schedule::Schedule LinkMeter::row(double up, double down, std::int64_t copies) c
     if (down > 0) hand.add(Stage::d2h, units(down), up > 0 ? 1 : 0);
   }
   return hand.schedule();
+}
+
+std::function<void()> load(int ranks) {
+  constexpr std::int64_t bytes = 32 << 20;
+  return [meter = std::make_shared<LinkMeter>(bytes, Hooks{.ranks = ranks})] { meter->copy(); };
 }
 
 void LinkMeter::copy() { executor_.run(row(1, 1, 1), workload_); }

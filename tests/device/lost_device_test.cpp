@@ -7,7 +7,7 @@
 
 #include "deck/deck.hpp"
 #include "lanes/lanes.hpp"
-#include "measure/executor.hpp"
+#include "measure/bench.hpp"
 #include "measure/measure.hpp"
 #include "measure/session.hpp"
 #include "schedule/build.hpp"
@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
   using workload::Space;
   const std::string where = argc > 1 ? argv[1] : "run";
   measure::Session session({});
-  measure::Bench bench;
+  session.bench = std::make_shared<measure::Bench>();
+  measure::Bench& bench = *session.bench;
   deck::Deck deck;
   deck.workload.elements = 1000;
   deck.chunks.count = 2;
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
       } catch (const lanes::DeviceLost&) {  // now every call fails
       }
       if (where == "launch") executor.run(schedule, workload);
-      measure::probe(deck, session, bench, {});
+      measure::probe(deck, session, {});
     } else {
       workload.launch = [=](const Space& instance, const workload::Call&) {
         write_nowhere(instance);
