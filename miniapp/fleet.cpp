@@ -98,7 +98,7 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
   try {
     inputs = read_inputs(options);
   } catch (const base::Error& wrong) {
-    fault = fmt::format("rank {} on {}: {}", rank, measure::host_info().name, wrong.what());
+    fault = fmt::format("rank {} on {}: {}", rank, base::host_info().name, wrong.what());
   }
   std::vector<std::string> errors;  // by rank; empty: none
   try {

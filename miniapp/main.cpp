@@ -3,7 +3,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <map>
 #include <optional>
 
 #include "base/interrupt.hpp"
@@ -11,11 +10,9 @@
 #include "base/units.hpp"
 #include "files.hpp"
 #include "fleet.hpp"
-#include "measure/platform.hpp"
 #include "model/load.hpp"
 #include "report/reports.hpp"
 #include "results.hpp"
-#include "workload/workload.hpp"
 
 namespace overlap {
 namespace {
@@ -38,18 +35,14 @@ extern "C" void end_of_abort(int) {
 std::string answer(const Options& options) {
   if (options.version) return report::version(measure::build_info());
   if (!options.list) return options.help;
-  std::map<deck::WorkloadKind, std::string> unavailable;
-  for (const auto& word : deck::words<deck::WorkloadKind>) {
-    if (const auto reason = workload::unavailable(word.value)) unavailable[word.value] = *reason;
-  }
-  return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable,
-                      options.verbose);
+  return report::list(measure::build_info(), measure::devices(), measure::on_gpu(),
+                      measure::unavailable(), options.verbose);
 }
 
 /// Makes this process one without a fleet, because its ranks cannot meet. Files about all ranks are
 /// then those of rank 0.
 void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
-  const auto job = measure::job_info();
+  const auto job = base::job_info();
   const int rank = job ? job->rank.value_or(0) : 0;
   if (rank > 0) {
     std::erase_if(options.outputs, is_common_file);

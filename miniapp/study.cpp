@@ -13,7 +13,6 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "files.hpp"
-#include "measure/platform.hpp"
 #include "model/load.hpp"
 
 namespace overlap {
@@ -187,7 +186,7 @@ base::Machine machine_of(const Machinery& machinery) {
   base::Machine machine =
       machinery.session
           ? machinery.session->machine()
-          : base::Machine{measure::build_info(), measure::host_info(), {}, measure::job_info(), {}};
+          : base::Machine{measure::build_info(), base::host_info(), {}, base::job_info(), {}};
   if (machinery.member) {
     machine.placement = machinery.member->placement();
     if (!machine.job) machine.job.emplace();  // not every launcher says it in the environment

@@ -72,7 +72,7 @@ std::string Member::loss(int rank) const {
 }
 
 void Member::introduce() {
-  const base::HostInfo host = measure::host_info();
+  const base::HostInfo host = base::host_info();
   json self = {{"host", host.name},
                {"boot", host.boot_id},
                {"cpus", host.affinity},

@@ -10,7 +10,7 @@
 #include "base/machine.hpp"
 #include "experiment/judge.hpp"
 #include "fleet/meetings.hpp"
-#include "measure/measure.hpp"
+#include "measure/hooks.hpp"
 
 /// One rank of a fleet: its placement, its turns, and the common verdict of all ranks.
 namespace overlap::fleet {

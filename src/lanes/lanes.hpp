@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "experiment/run.hpp"
+#include "lanes/device_lost.hpp"
 #include "workload/workload.hpp"
 
 /// Lanes: where tasks run.
@@ -19,12 +20,6 @@ using Clock = std::chrono::steady_clock;
 inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-/// The device is in a state from which this process cannot recover: nothing on it can be freed or
-/// finalized any more. Whatever holds memory or lanes must outlive this error: see measure::Bench.
-struct DeviceLost : base::Error {
-  explicit DeviceLost(const base::Error& error) : base::Error(error) {}
-};
 
 /// The trace source lost the times of a task.
 struct TraceLost : base::Error {

@@ -200,7 +200,7 @@ Executor::Executor(std::unique_ptr<lanes::Lanes> lanes, int count, int threads)
     : lanes_(std::move(lanes)),
       count_(count),
       threads_(std::make_shared<IssueThreads>(threads)),
-      cores_(host_info().usable_cores()) {}
+      cores_(base::host_info().usable_cores()) {}
 
 Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Workload& workload,
                       const std::function<void()>& before_start, std::vector<double>* lane_s,

@@ -38,7 +38,7 @@ experiment::Readings readings(Session& session) {
   if (on_gpu()) put_load_on_device(*session.bench);
   experiment::Readings readings{.device = monitor.describe ? monitor.describe(device) : device};
   if (monitor.other_processes) readings.other_processes = monitor.other_processes();
-  readings.cpus = host_info().affinity;
+  readings.cpus = base::host_info().affinity;
   for (const base::DeviceInfo& visible : visible_devices()) {
     if (!visible.id().empty()) readings.devices.push_back(visible.id());  // without one: it is lost
   }

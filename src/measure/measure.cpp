@@ -150,7 +150,7 @@ void add_conditions(const Session& session, const timeline::Engines& engines,
     conditions.device = describe ? describe(session.device) : session.device;
   }
   conditions.engines = engines;
-  conditions.cores = host_info().usable_cores();
+  conditions.cores = base::host_info().usable_cores();
   conditions.launch_blocking = variable(variables().launch_blocking);
   conditions.max_connections = max_connections();
   conditions.tool_loaded = Kokkos::Tools::profileLibraryLoaded();

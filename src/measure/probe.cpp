@@ -7,8 +7,10 @@
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "lanes/api.hpp"
+#include "measure/bench.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
+#include "measure/measure.hpp"
 #include "measure/session.hpp"
 
 namespace overlap::measure {

@@ -9,6 +9,7 @@
 
 #include "base/parallel.hpp"
 #include "measure/calibration.hpp"
+#include "measure/measure.hpp"
 #include "measure/session.hpp"
 #include "workload/data.hpp"
 

@@ -7,11 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/judge.hpp"
 #include "experiment/plan.hpp"
-#include "measure/measure.hpp"
+#include "lanes/device_lost.hpp"
+#include "measure/hooks.hpp"
 #include "measure/platform.hpp"
 
-/// The use of a device: everything that requires one goes through a session.
+/// The use of a device: everything that requires one goes through a session. Free of Kokkos: in a
+/// build without it session_none.cpp defines all that is declared here and in platform.hpp and
+/// needed there.
 namespace overlap::measure {
 
 struct Bench;
@@ -23,8 +27,11 @@ struct Session {
   explicit Session(std::vector<std::string> kokkos) : runtime(std::move(kokkos)) {}
 
   base::Machine machine() const {
-    return {
-        build_info(), host_info(), on_gpu() ? std::optional(device) : std::nullopt, job_info(), {}};
+    return {build_info(),
+            base::host_info(),
+            on_gpu() ? std::optional(device) : std::nullopt,
+            base::job_info(),
+            {}};
   }
 
   /// Returns body(), and records whether the device is lost during it. Throws

@@ -179,6 +179,14 @@ class ResultFile(TestCase):
                 self.assertIn('<error type="ERROR">', junit.read_text())
                 self.assertIn(message, junit.read_text())
 
+    def test_what_hinders_the_runs_is_the_error_of_every_deck(self):
+        decks = self.deck(), self.deck(SMALL.replace("65536", "4096"), "other.yaml")
+        done = run(*decks, "--json", self.target, "--csv", self.folder / "missing/a.csv")
+        self.assertEqual((done.returncode, done.stderr.count("cannot write: No such file")), (1, 2))
+        for deck, result in zip(decks, json.loads(self.target.read_text())["results"], strict=True):
+            self.assertEqual((result["deck"]["path"], result["exit_code"]), (str(deck), 1))
+            self.assertIn("missing/a.csv: cannot write", result["error"])
+
     def test_a_sweep_that_cannot_run_writes_its_other_files(self):
         missing = self.folder / "missing/a.json"
         files = [self.folder / name for name in ("a.csv", "a.xml", "a.html", "b.html")]

@@ -9,6 +9,7 @@
 #include "lanes/lanes.hpp"
 #include "measure/bench.hpp"
 #include "measure/executor.hpp"
+#include "measure/measure.hpp"
 #include "measure/session.hpp"
 #include "schedule/build.hpp"
 #include "workload/workload.hpp"
