@@ -323,6 +323,15 @@ TEST(Page, HasRowsOfLanesWhereTheyAreOtherOnes) {
   }
 }
 
+TEST(Page, LongTextsOfTablesAreWrapped) {
+  const std::string html =
+      page({.title = "",
+            .data = "",
+            .blocks = {{Table{.columns = {"a", "b"}, .rows = {{"short", std::string(51, 'x')}}}}}});
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\" class=\"words\">short<"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"words prose\">xxx"));
+}
+
 TEST(Page, PicturesHaveCaptionAndNote) {
   for (const auto& [caption, note, text] :
        {std::tuple("traced", "why", "traced; why"), {"", "why", "why"}, {"traced", "", "traced"}}) {
