@@ -118,7 +118,7 @@ std::string html_of(const Chart& chart) {
         return value ? ordered_json(*value) : ordered_json();
       };
       points.push_back(
-          {point.x, point.y, or_null(point.lo), or_null(point.hi), point.label, point.mark});
+          {point.x, point.y, or_null(point.lo), or_null(point.hi), point.label, point.name});
     }
     series.push_back({{"name", curve.name},
                       {"muted", curve.muted},

@@ -385,7 +385,7 @@ Chart rates(bool many) {
           {x, y, y * 0.97, y * 1.04, series.name + " at " + std::to_string(static_cast<int>(x))});
     }
   }
-  chart.series.back().points[3].mark = "best";
+  chart.series.back().points[3].name = "best";
   chart.x.includes = {1, 100};
   chart.y.includes = {3, 20};
   return chart;
