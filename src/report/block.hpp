@@ -102,7 +102,7 @@ struct Chart {
     double y = 0;
     std::optional<double> lo, hi;  ///< of the interval
     std::string label;             ///< shown beside the cursor
-    std::string mark = {};         ///< shown above it
+    std::string name = {};         ///< shown next to it; empty: none
   };
   struct Series {
     std::string name;

@@ -101,8 +101,6 @@ text.median,text.bound{stroke-dasharray:none;stroke-width:3;paint-order:stroke}
 .cloud{stroke:currentColor;stroke-width:4;stroke-linecap:round}
 .dot{fill:currentColor}
 .dot{stroke-width:1}
-circle.marked{fill:none;stroke:currentColor;stroke-width:1.4}
-text.marked{font-weight:600;stroke-width:3;paint-order:stroke}
 )css";
 
 /// Estimated width in pixels of text of `size` pixels; the actual font is unknown.

@@ -51,7 +51,7 @@ function drawLegend(svg, series, total) {
 
 function drawSeries(layer, one, number_, count, chart) {
   const { x, y, band } = chart;
-  const places = one.points.map(([at, value, lo, hi, label, mark]) => ({ x: x(at), y: y(value), lo, hi, value, label, mark, series: one }));
+  const places = one.points.map(([at, value, lo, hi, label, name]) => ({ x: x(at), y: y(value), lo, hi, value, label, name, series: one }));
   if (band && one.muted) { // from category to category
     const slot = band / BAND;
     add(layer, "path", { class: "baseline", d: places.map((point) => `M${point.x - slot / 2} ${point.y}h${slot}`).join("") });
@@ -64,10 +64,6 @@ function drawSeries(layer, one, number_, count, chart) {
     add(layer, "path", { class: one.muted ? "baseline" : "line", d });
   }
   if (one.muted) return places;
-  for (const point of places.filter((point) => point.mark)) {
-    add(layer, "circle", { class: "marked", cx: point.x, cy: point.y, r: 8 });
-    add(layer, "text", { class: "mark marked mid", x: point.x, y: y(point.hi ?? point.value) - 12 }, point.mark);
-  }
   if (places.length > MANY) {
     add(layer, "path", { class: "cloud", d: places.map((point) => `M${point.x} ${point.y}h.01`).join("") });
     return places;
@@ -80,6 +76,19 @@ function drawSeries(layer, one, number_, count, chart) {
     add(layer, "path", { class: "dot", d: one.mark, transform: `translate(${point.x} ${point.y})` });
   }
   return places;
+}
+
+// Names of points, where there is room.
+function drawNames(svg, places, { from, to, bottom }) {
+  const drawn = [];
+  for (const { x, y, name } of places.filter((one) => one.name)) {
+    const half = widthOf(name, 11) / 2, middle = clamp(x, from + half, to - half);
+    const free = (at) => at < bottom && drawn.every((one) => Math.abs(middle - one.middle) > half + one.half || Math.abs(at - one.at) > 12);
+    const at = [y - 9, y + 17].find(free);
+    if (at === undefined) continue;
+    drawn.push({ middle, half, at });
+    add(svg, "text", { class: "tick mid", x: middle, y: at }, name);
+  }
 }
 
 // Ticks with words that do not cover each other, names of the axes, and a grid.
@@ -129,6 +138,7 @@ function drawChart(chart) {
   const marked = data.series.filter((one) => !one.muted);
   chart.places = data.series.flatMap((one) =>
     drawSeries(add(svg, "g", { class: one.pen }), one, marked.indexOf(one), marked.length, inner));
+  drawNames(svg, chart.places, { from, to, bottom });
   chart.words = scales.y.words;
 }
 

@@ -273,7 +273,7 @@ void Sweep::add_charts(Blocks& blocks) const {
                                 .lo = lo,
                                 .hi = hi,
                                 .label = axis_.values[i].text,
-                                .mark = entry == fastest ? "best" : ""});
+                                .name = entry == fastest ? "best" : ""});
       }
       if (bounds_[point]) bounds.points.push_back({.x = at, .y = shown(*bounds_[point])});
     }

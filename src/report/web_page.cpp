@@ -19,7 +19,8 @@ namespace {
 using drawing::xml;
 using nlohmann::ordered_json;
 
-constexpr std::size_t long_table = 40;  // rows; above it the script filters and sorts
+constexpr std::size_t most_unwrapped = 50;  // columns of text in a cell
+constexpr std::size_t long_table = 40;      // rows; above it the script filters and sorts
 
 /// JSON as a script element of the page, which must not end within it.
 std::string json_script(std::string_view attributes, std::string_view json) {
@@ -66,7 +67,10 @@ std::string html_of(const Table& table) {
                   class_of(table.rows.size() > long_table ? "long" : "", list ? "list" : ""));
   std::vector<const char*> sides;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    sides.push_back(table.is_number(i) ? "" : "words");
+    const bool prose = std::ranges::any_of(table.rows, [&](const std::vector<Cell>& row) {
+      return i < row.size() && base::columns(row[i].text) > most_unwrapped;
+    });
+    sides.push_back(table.is_number(i) ? "" : prose ? "words prose" : "words");
   }
   if (!list) {
     html += "<thead><tr>";
@@ -114,7 +118,7 @@ std::string html_of(const Chart& chart) {
         return value ? ordered_json(*value) : ordered_json();
       };
       points.push_back(
-          {point.x, point.y, or_null(point.lo), or_null(point.hi), point.label, point.mark});
+          {point.x, point.y, or_null(point.lo), or_null(point.hi), point.label, point.name});
     }
     series.push_back({{"name", curve.name},
                       {"muted", curve.muted},

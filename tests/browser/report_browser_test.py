@@ -190,11 +190,12 @@ class Page(PageTest):
         self.assertEqual(len(self.find_all(".chart .ring")), 1)
         self.assertEqual(self.point_at(place[0], place[1] - 34).count("at 8"), 0)
         ticks = [tick.text for tick in self.find_all(".chart")[0].find_elements("css selector", ".tick.mid")]
-        self.assertEqual(ticks, ["1", "2", "4", "8", "16", "32", "64"])
+        self.assertEqual(ticks, ["1", "2", "4", "8", "16", "32", "64", "best"])
 
     def test_charts_mark_a_point_and_share_scales(self):
-        marks = self.do("const place = charts[0].places.find((one) => one.mark), mark = charts[0].svg.querySelector('text.marked');"
-                        "return [place.label, mark.textContent, Math.round(place.x - mark.x.baseVal[0].value)]")
+        marks = self.do("const place = charts[0].places.find((one) => one.name);"
+                        "const mark = [...charts[0].svg.querySelectorAll('text')].find((text) => text.textContent === place.name);"
+                        "return [place.label, place.name, Math.round(place.x - mark.x.baseVal[0].value)]")
         self.assertEqual(marks, ["by_engine at 8", "best", 0])
         names = self.do("return [...charts[0].svg.querySelectorAll('text.muted')].map((name) => name.textContent)")
         self.assertEqual(names, ["chunks (log)", "time, ms (log)"])

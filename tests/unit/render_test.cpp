@@ -323,6 +323,15 @@ TEST(Page, HasRowsOfLanesWhereTheyAreOtherOnes) {
   }
 }
 
+TEST(Page, LongTextsOfTablesAreWrapped) {
+  const std::string html =
+      page({.title = "",
+            .data = "",
+            .blocks = {{Table{.columns = {"a", "b"}, .rows = {{"short", std::string(51, 'x')}}}}}});
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\" class=\"words\">short<"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"words prose\">xxx"));
+}
+
 TEST(Page, PicturesHaveCaptionAndNote) {
   for (const auto& [caption, note, text] :
        {std::tuple("traced", "why", "traced; why"), {"", "why", "why"}, {"traced", "", "traced"}}) {
@@ -376,7 +385,7 @@ Chart rates(bool many) {
           {x, y, y * 0.97, y * 1.04, series.name + " at " + std::to_string(static_cast<int>(x))});
     }
   }
-  chart.series.back().points[3].mark = "best";
+  chart.series.back().points[3].name = "best";
   chart.x.includes = {1, 100};
   chart.y.includes = {3, 20};
   return chart;

@@ -306,8 +306,8 @@ TEST(SweepCharts, MarkTheBestPointOnOneScale) {
     EXPECT_THAT(chart.y.includes, ElementsAre(4e-3, testing::DoubleNear(30.3e-3, 1e-9)));
     for (const Chart::Series& series : chart.series) {
       for (const Chart::Point& point : series.points) {
-        if (!point.mark.empty())
-          marked.push_back(chart.title + " " + series.name + " " + point.mark);
+        if (!point.name.empty())
+          marked.push_back(chart.title + " " + series.name + " " + point.name);
       }
     }
   }
