@@ -92,13 +92,15 @@ struct Chart {
   struct Axis {
     std::string name;  ///< with its unit
     bool log = false;
-    std::vector<std::string> categories;  ///< empty: numbers
+    std::vector<std::string> categories;                     ///< empty: numbers
+    std::vector<std::pair<double, std::string>> ticks = {};  ///< empty: round numbers
   };
   struct Point {
     double x = 0;  ///< a number, or the place of a category
     double y = 0;
     std::optional<double> lo, hi;  ///< of the interval
     std::string label;             ///< shown beside the cursor
+    std::string name = {};         ///< shown next to it; empty: none
   };
   struct Series {
     std::string name;

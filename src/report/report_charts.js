@@ -30,7 +30,8 @@ function scaleOf(axis, values, most) {
   if (lo > 0 && lo < 0.6 * hi) lo = 0;
   const pad = (hi - lo || Math.abs(hi) || 1) * 0.05;
   [lo, hi] = [lo === 0 ? 0 : lo - pad, hi + pad];
-  return { at: (value) => (value - lo) / (hi - lo), words, ticks: ticksOf(lo, hi, most).map((tick) => [tick, bare(tick)]) };
+  const ticks = axis.ticks.length > 0 ? axis.ticks : ticksOf(lo, hi, most).map((tick) => [tick, bare(tick)]);
+  return { at: (value) => (value - lo) / (hi - lo), words, ticks };
 }
 
 // Swatches with the names of the series, in lines; the height that they take.
@@ -50,7 +51,7 @@ function drawLegend(svg, series, total) {
 
 function drawSeries(layer, one, number_, count, chart) {
   const { x, y, band } = chart;
-  const places = one.points.map(([at, value, lo, hi, label]) => ({ x: x(at), y: y(value), lo, hi, value, label, series: one }));
+  const places = one.points.map(([at, value, lo, hi, label, name]) => ({ x: x(at), y: y(value), lo, hi, value, label, name, series: one }));
   if (band && one.muted) {
     add(layer, "path", { class: "baseline", d: places.map((point) => `M${point.x - band / 2} ${point.y}h${band}`).join("") });
     return places;
@@ -76,6 +77,19 @@ function drawSeries(layer, one, number_, count, chart) {
   return places;
 }
 
+// Names of points, where there is room.
+function drawNames(svg, places, { from, to, bottom }) {
+  const drawn = [];
+  for (const { x, y, name } of places.filter((one) => one.name)) {
+    const half = widthOf(name, 11) / 2, middle = clamp(x, from + half, to - half);
+    const free = (at) => at < bottom && drawn.every((one) => Math.abs(middle - one.middle) > half + one.half || Math.abs(at - one.at) > 12);
+    const at = [y - 9, y + 17].find(free);
+    if (at === undefined) continue;
+    drawn.push({ middle, half, at });
+    add(svg, "text", { class: "tick mid", x: middle, y: at }, name);
+  }
+}
+
 // Ticks with words that do not cover each other, names of the axes, and a grid.
 function drawAxes(svg, data, scales, { from, to, top, bottom, total }) {
   let grid = "", free = -Infinity;
@@ -86,9 +100,9 @@ function drawAxes(svg, data, scales, { from, to, top, bottom, total }) {
   }
   for (const [tick, words] of scales.x.ticks) {
     const x = from + scales.x.at(tick) * (to - from), half = widthOf(words, 11) / 2;
-    if (data.x.categories.length === 0) grid += `M${x} ${top}V${bottom}`;
     if (x - half < free) continue;
     free = x + half + 8;
+    if (data.x.categories.length === 0) grid += `M${x} ${top}V${bottom}`;
     add(svg, "text", { class: "tick mid", x: clamp(x, half, total - half), y: bottom + 16 }, words);
   }
   svg.prepend(add(svg, "path", { class: "grid", d: grid }));
@@ -122,6 +136,7 @@ function drawChart(chart) {
   const marked = data.series.filter((one) => !one.muted);
   chart.places = data.series.flatMap((one) =>
     drawSeries(add(svg, "g", { class: one.pen }), one, marked.indexOf(one), marked.length, inner));
+  drawNames(svg, chart.places, { from, to, bottom });
   chart.words = scales.y.words;
 }
 

@@ -99,7 +99,10 @@ std::string html_of(const TimelinePicture& picture) {
 }
 
 ordered_json json_of(const Chart::Axis& axis) {
-  return {{"name", axis.name}, {"log", axis.log}, {"categories", axis.categories}};
+  return {{"name", axis.name},
+          {"log", axis.log},
+          {"categories", axis.categories},
+          {"ticks", axis.ticks}};
 }
 
 std::string html_of(const Chart& chart) {
@@ -110,7 +113,8 @@ std::string html_of(const Chart& chart) {
       const auto or_null = [](const std::optional<double>& value) {
         return value ? ordered_json(*value) : ordered_json();
       };
-      points.push_back({point.x, point.y, or_null(point.lo), or_null(point.hi), point.label});
+      points.push_back(
+          {point.x, point.y, or_null(point.lo), or_null(point.hi), point.label, point.name});
     }
     series.push_back({{"name", curve.name},
                       {"muted", curve.muted},
