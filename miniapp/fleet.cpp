@@ -24,12 +24,12 @@ void add_lost(int rank, const fleet::Member& member, const std::vector<Study>& s
   for (const Study& study : studies) {
     results::FleetDevice& device = devices.emplace_back();
     std::tie(device.host, device.boot_id) = member.host_of(rank);
-    device.job = base::Job{.launch = member.launch()};
+    device.job.launch = member.launch();
     device.unit = fmt::format("rank{}", rank);
     device.slot = fmt::format("{}", rank);
     device.subject.deck = study.result.deck.identity;
     device.deck_name = study.points.front().deck.name();
-    device.reasons.push_back({ExitCode::runtime_error, member.loss(rank), {}});
+    device.reasons.push_back({ExitCode::runtime_error, member.loss(rank)});
   }
 }
 
@@ -58,7 +58,7 @@ results::Fleet fleet_from(const std::vector<std::string>& texts, const std::vect
     try {
       for (results::FleetDevice& device : results::devices_of(file, text.substr(end + 1))) {
         device.file = with_deck(device.file, name_in_files(device, studies));
-        device.job->rank.reset();  // all are here or lost
+        device.job.rank.reset();  // all are here or lost
         input.devices.push_back(std::move(device));
       }
     } catch (const base::Error& error) {

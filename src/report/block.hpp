@@ -96,6 +96,7 @@ struct Chart {
     bool log = false;
     std::vector<double> includes = {};    ///< values that it spans at least: one scale for panels
     std::vector<std::string> categories;  ///< empty: numbers
+    std::vector<std::pair<double, std::string>> ticks = {};  ///< empty: round numbers
   };
   struct Point {
     double x = 0;  ///< a number, or the place of a category

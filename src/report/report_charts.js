@@ -31,7 +31,8 @@ function scaleOf(axis, values, most) {
   if (lo > 0 && lo < 0.6 * hi) lo = 0;
   const pad = (hi - lo || Math.abs(hi) || 1) * 0.05;
   [lo, hi] = [lo === 0 ? 0 : lo - pad, hi + pad];
-  return { at: (value) => (value - lo) / (hi - lo), words, ticks: ticksOf(lo, hi, most).map((tick) => [tick, bare(tick)]) };
+  const ticks = axis.ticks.length > 0 ? axis.ticks : ticksOf(lo, hi, most).map((tick) => [tick, bare(tick)]);
+  return { at: (value) => (value - lo) / (hi - lo), words, ticks };
 }
 
 // Swatches with the names of the series, in lines; the height that they take.
@@ -101,9 +102,9 @@ function drawAxes(svg, data, scales, { from, to, top, bottom, total }) {
   }
   for (const [tick, words] of scales.x.ticks) {
     const x = from + scales.x.at(tick) * (to - from), half = widthOf(words, 11) / 2;
-    if (data.x.categories.length === 0) grid += `M${x} ${top}V${bottom}`;
     if (x - half < free) continue;
     free = x + half + 8;
+    if (data.x.categories.length === 0) grid += `M${x} ${top}V${bottom}`;
     add(svg, "text", { class: "tick mid", x: clamp(x, half, total - half), y: bottom + 16 }, words);
   }
   svg.prepend(add(svg, "path", { class: "grid", d: grid }));

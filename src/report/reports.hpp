@@ -1,6 +1,8 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +103,20 @@ struct JunitCase {
 
 /// Missing hosts and devices, and files that could not be read, each with a line that names it.
 std::vector<JunitCase> faults(const results::Fleet& fleet);
+
+/// A reason with all figures, decks and devices that it is about.
+struct SharedReason {
+  base::ExitCode code = base::ExitCode::pass;
+  std::string text;
+  std::set<std::string> figures, decks;
+  std::vector<const results::FleetDevice*> devices;
+};
+
+/// Why devices did not pass.
+std::vector<SharedReason> reasons(std::span<const results::FleetDevice> devices);
+
+/// "throughput of by_engine, alone: 40.00 GB/s, ...", "8 metrics: no --reference was given".
+std::string text_of(const SharedReason& reason);
 
 // What the program says without running anything.
 

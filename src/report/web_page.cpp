@@ -106,7 +106,8 @@ ordered_json json_of(const Chart::Axis& axis) {
   return {{"name", axis.name},
           {"log", axis.log},
           {"includes", axis.includes},
-          {"categories", axis.categories}};
+          {"categories", axis.categories},
+          {"ticks", axis.ticks}};
 }
 
 std::string html_of(const Chart& chart) {

@@ -279,6 +279,10 @@ class Page(PageTest):
         self.assertLess(wall, OPEN_S)
         self.assertEqual(len(self.shown_rows()), 200)
         self.assertEqual(self.find(".filter output").text, "200 of 10000 rows")
+        texts = [text.text for text in self.find_all(".chart text")]
+        self.assertLessEqual({"n0", "n1 GPU", "n1247 GPU"}, set(texts))  # a node's tick, slow devices
+        self.assertLess(len(texts), 60)
+        self.assertEqual(self.do(COVERED), [])
         self.shot("report-fleet")
         self.size(400, 1000)
         self.assert_fits()

@@ -390,9 +390,7 @@ TEST(Baseline, AllResultsPassByIt) {
     std::ofstream(path) << text;
     const Reference reference = load_reference(path);
     for (const Result& one : all) {
-      const FleetDevice device = device_of(evaluated(one));
-      EXPECT_EQ(fleet_of({.devices = {device}}, {}, &reference).exit_code(), base::ExitCode::pass)
-          << text;
+      EXPECT_EQ(exit_code_of(device_of(evaluated(one), &reference)), base::ExitCode::pass) << text;
     }
     std::remove(path.c_str());
   }
