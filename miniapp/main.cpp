@@ -124,6 +124,7 @@ ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   if (options.fleet && !attempt.error) attempt([&] { find_place(*inputs, machinery, terminal); });
   if (options.fleet && !machinery.member) go_on_alone(options, machinery, terminal);
   std::vector<Study> studies = new_studies(*inputs, machine_of(machinery));
+  // Before anything runs: what can be opened. {uuid} and {host} are known after the start.
   FileNames names = file_names(machine_of(machinery), true);
   Options rank_options = with_files_of_rank(options, *inputs, names);
   register_inputs(*inputs, machinery.files);

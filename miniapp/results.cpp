@@ -183,7 +183,7 @@ base::ExitCode show(const report::Results& to_show, const Options& options, Term
     terminal.show(report::heading(result, result.points.front()));
     for (const results::Point& point : result.points) terminal.lines(report::wrong_data(point));
     if (result.error) terminal.error(*result.error);
-    terminal.show(report::findings(result));
+    terminal.show(report::body(result));
   }
   auto code = base::ExitCode::pass;
   for (const results::Result& result : to_show) code = base::worst(code, result.code);

@@ -254,7 +254,7 @@ void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>&
     run_points(study, runner);
     study.ended = true;
     if (i + 1 < studies.size()) save(options, studies, i, machinery.files);
-    if (!machinery.member) terminal.show(report::findings(study.result));
+    if (!machinery.member) terminal.show(report::body(study.result));
     phases += std::ssize(inputs.decks[i]);
     if (machinery.member) machinery.member->skip_to(phases);  // skipped after an error
   }

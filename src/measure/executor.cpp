@@ -96,7 +96,7 @@ struct IssuedRun {
       return task.stage != schedule::Stage::host;
     });
     const auto end = static_cast<schedule::TaskId>(tasks.rend() - last);  // without final host work
-    const bool launched = spans == nullptr && lanes.launch();
+    const bool launched = spans == nullptr && lanes.launch_graph();
     const auto issue_range = [&](schedule::TaskId from, schedule::TaskId to) {
       for (schedule::TaskId id = from; id < to && !failed; ++id) {
         if (thread_of(tasks[id]) != thread) continue;

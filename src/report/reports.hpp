@@ -27,7 +27,7 @@ Blocks heading(const results::Result& result, const results::Point& planned);
 
 /// Tables, timelines, findings, and criteria of all phases; of a sweep one row per point, the best
 /// point and the knee. Ends with the conclusion.
-Blocks findings(const results::Result& result);
+Blocks body(const results::Result& result);
 
 /// The verdict with its reasons; `named`: with the name of the deck. Empty for predictions that
 /// pass. `with_errors`: also those that a terminal has shown.

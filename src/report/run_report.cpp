@@ -187,7 +187,7 @@ void add_facts(Blocks& blocks, const Facts& facts) {
   add(blocks, std::move(table));
 }
 
-Blocks findings(const Result& result) {
+Blocks body(const Result& result) {
   Blocks blocks;
   if (result.sweeps()) {
     add_sweep(blocks, result);
@@ -246,7 +246,7 @@ Report report(const Results& results) {
     code = base::worst(code, result.code);
     std::ranges::move(heading(result, result.points.front()), std::back_inserter(report.blocks));
     if (!result.started.empty()) add(report.blocks, result.started, Detail::page);
-    std::ranges::move(findings(result), std::back_inserter(report.blocks));
+    std::ranges::move(body(result), std::back_inserter(report.blocks));
     std::ranges::move(verdict(result, results.size() > 1, true), std::back_inserter(report.blocks));
   }
   if (!results.front().predicts() || code != base::ExitCode::pass) {

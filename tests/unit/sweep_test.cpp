@@ -296,7 +296,7 @@ TEST(SweepCharts, MarkTheBestPointOnOneScale) {
   std::vector<Chart> charts;
   const results::Result sweep =
       sweep_of("sweep: {chunks.count: [1, 2, 4], issue.lanes: [1, 2]}\n", {9, 8, 7, 6, 5, 30});
-  for (Block& block : findings(sweep)) {
+  for (Block& block : body(sweep)) {
     if (auto* const chart = std::get_if<Chart>(&block.content)) charts.push_back(std::move(*chart));
   }
   ASSERT_EQ(charts.size(), 2U);
