@@ -306,10 +306,10 @@ TEST(Golden, HeadingsAsItIsWritten) {
 TEST(Report, OfWhatDidNotRunHasNoTable) {
   const auto points = golden_points("workload: {kind: increment}\n");
   results::Result result = result_of(points);
-  EXPECT_TRUE(findings(result).empty());
+  EXPECT_TRUE(body(result).empty());
   const base::Error error(base::ExitCode::precondition, "no room");
   results::put(result, 0, experiment::failed_point(points[0], error));
-  EXPECT_TRUE(findings(result).empty());
+  EXPECT_TRUE(body(result).empty());
 }
 
 TEST(Report, DrawsTimelinesThatFitAScreen) {
