@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ranges>
 
 #include "report/reports.hpp"
@@ -27,6 +28,7 @@ Tasks tasks_of(const results::Timeline& timeline, std::initializer_list<Stage> s
 
 struct Stages {
   Tasks in, kernels, out, copies;
+  const TaskRecord* awaited = nullptr;  ///< by the first kernel
 
   bool one_copy_engine() const { return in.front()->engine == out.front()->engine; }
 };
@@ -61,9 +63,29 @@ bool skip_chunks(const Tasks& copies) {
          !std::ranges::is_sorted(copies, {}, &TaskRecord::task);
 }
 
+/// ", the copy to the device at 12.8 instead of 25.5 GB/s": with copies back and without, if they
+/// slow it down by more than 10 %.
+std::string slowed(const Stages& stages) {
+  double seconds = 0, bytes = 0, alone_s = 0, alone_bytes = 0;
+  for (const TaskRecord* const copy : stages.in) {
+    seconds += copy->stop_s - copy->start_s;
+    bytes += static_cast<double>(copy->bytes);
+    if (hidden({copy}, stages.out) > 0) continue;
+    alone_s += copy->stop_s - copy->start_s;
+    alone_bytes += static_cast<double>(copy->bytes);
+  }
+  const double both_s = hidden(stages.in, stages.out) * seconds;
+  if (!(alone_s > 0 && both_s > 0)) return "";
+  const double alone = alone_bytes / alone_s;
+  const double both = (bytes - alone * (seconds - both_s)) / both_s;
+  if (both <= 0 || both >= 0.9 * alone) return "";
+  return fmt::format(", the copy to the device at {:.3g} instead of {:.3g} GB/s", 1e-9 * both,
+                     1e-9 * alone);
+}
+
 struct Explanation {
   bool (*holds)(const Stages&);
-  const char* text;  ///< {}: the first chunks that are copied to the device
+  const char* text;  ///< with values of explain()
 };
 constexpr auto explanations = std::to_array<Explanation>({
     {[](const Stages& s) {
@@ -82,9 +104,15 @@ constexpr auto explanations = std::to_array<Explanation>({
      },
      "no copy back starts before the last kernel ends"},
     {[](const Stages& s) { return !s.one_copy_engine() && hidden(s.out, s.in) > 0.25; },
-     "copies in both directions run at once"},
+     "copies in both directions run at once{slowed}"},
+    {[](const Stages& s) {
+       const TaskRecord& kernel = *s.kernels.front();
+       return s.awaited != nullptr && s.awaited->stage == Stage::h2d &&
+              s.awaited->lane == kernel.lane && s.awaited->chunk > kernel.chunk;
+     },
+     "kernel {kernel} waits for the copy of chunk {awaited} on its lane"},
     {[](const Stages& s) { return skip_chunks(s.in); },
-     "chunks {} ... come first, since a copy engine serves one queue of lanes while it can"},
+     "chunks {first} ... come first, since a copy engine serves one queue of lanes while it can"},
 });
 
 }  // namespace
@@ -94,19 +122,26 @@ std::string explain(const results::Run& run) {
   const bool vague = run.timeline && run.trace && run.trace->source != "CUPTI";
   const auto& timeline = run.timeline ? run.timeline : run.predicted_timeline;
   if (run.order == deck::Order::sequential || vague || !timeline) return "";
-  const Stages stages{tasks_of(*timeline, {Stage::h2d}), tasks_of(*timeline, {Stage::kernel}),
-                      tasks_of(*timeline, {Stage::d2h}),
-                      tasks_of(*timeline, {Stage::h2d, Stage::d2h})};
+  Stages stages{tasks_of(*timeline, {Stage::h2d}), tasks_of(*timeline, {Stage::kernel}),
+                tasks_of(*timeline, {Stage::d2h}), tasks_of(*timeline, {Stage::h2d, Stage::d2h})};
   for (const Tasks* const tasks : {&stages.in, &stages.kernels, &stages.out}) {
     if (tasks->size() < 2 || tasks->front()->name) return "";
   }
   // Workers of the host do everything.
   if (stages.kernels.front()->engine == stages.in.front()->engine) return "";
+  const auto place = static_cast<std::size_t>(stages.kernels.front() - timeline->data());
+  if (const auto awaited = results::waited_for(*timeline)[place]) {
+    stages.awaited = &(*timeline)[*awaited];
+  }
   std::vector<std::int64_t> first;
   for (const TaskRecord* const task : stages.in | std::views::take(4)) first.push_back(task->chunk);
   std::vector<std::string> found;
   for (const auto& [holds, text] : explanations) {
-    if (holds(stages)) found.push_back(fmt::format(fmt::runtime(text), fmt::join(first, ", ")));
+    if (!holds(stages)) continue;
+    found.push_back(fmt::format(
+        fmt::runtime(text), fmt::arg("first", fmt::join(first, ", ")),
+        fmt::arg("slowed", slowed(stages)), fmt::arg("kernel", stages.kernels.front()->chunk),
+        fmt::arg("awaited", stages.awaited == nullptr ? 0 : stages.awaited->chunk)));
   }
   return fmt::format("{}", fmt::join(found, "; "));
 }
@@ -114,19 +149,23 @@ std::string explain(const results::Run& run) {
 void add_explanations(Blocks& blocks, const results::Point& point) {
   struct Line {
     std::string device, text;
+    double time_s = 0;  ///< of the first order; others differ by at most 1 %
     std::vector<std::string> orders;
   };
   std::vector<Line> lines;
   for (const results::Run& run : point.runs) {
     const std::string text = run.disturbance || run.host_work ? "" : explain(run);
     if (text.empty()) continue;
-    auto line = std::ranges::find_if(
-        lines, [&](const Line& other) { return other.device == run.device && other.text == text; });
-    if (line == lines.end()) line = lines.insert(line, {run.device, text, {}});
+    const double time_s = run.ran() ? results::time_s(run).median : run.predicted_s.value_or(0);
+    auto line = std::ranges::find_if(lines, [&](const Line& other) {
+      return other.device == run.device && other.text == text &&
+             std::abs(other.time_s - time_s) <= 0.01 * time_s;
+    });
+    if (line == lines.end()) line = lines.insert(line, {run.device, text, time_s, {}});
     line->orders.push_back(name(run));
   }
   Text text;
-  for (const auto& [device, words, orders] : lines) {
+  for (const auto& [device, words, time_s, orders] : lines) {
     text.lines.push_back(fmt::format("{}{}{}: {}", fmt::join(orders, ", "),
                                      device.empty() ? "" : " on ", device, words));
   }

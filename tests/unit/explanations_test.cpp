@@ -28,7 +28,7 @@ Timeline timeline_of(const std::vector<Planted>& tasks, const char* back = "D2H"
     task.task = std::ssize(timeline);
     task.stage = letter == 'h' ? Stage::h2d : letter == 'K' ? Stage::kernel : Stage::d2h;
     task.engine = letter == 'h' ? "H2D" : letter == 'K' ? kernels : back;
-    task.chunk = chunk;
+    task.chunk = task.lane = chunk;
     task.start_s = start;
     task.stop_s = start + 1;
     timeline.push_back(std::move(task));
@@ -69,6 +69,36 @@ TEST(Explanations, OfTwoCopyEngines) {
                 {{'h', 0, 0}, {'h', 1, 1}, {'K', 0, 1}, {'K', 1, 2}, {'d', 0, 2.9}, {'d', 1, 4}})),
             "");
   EXPECT_EQ(explained(timeline_of(at_once)), "copies in both directions run at once");
+}
+
+TEST(Explanations, OfKernelsBehindLaterCopiesOfTheirLane) {
+  Timeline timeline = timeline_of({{'h', 0, 0},
+                                   {'h', 1, 1},
+                                   {'K', 0, 2},
+                                   {'K', 1, 3},
+                                   {'d', 0, 3},
+                                   {'d', 1, 4},
+                                   {'h', 2, 3},
+                                   {'h', 3, 4},
+                                   {'K', 2, 4},
+                                   {'K', 3, 5},
+                                   {'d', 2, 5},
+                                   {'d', 3, 6}});
+  const std::string both = "copies in both directions run at once";
+  EXPECT_EQ(explained(timeline), both);
+  for (TaskRecord& task : timeline) task.lane = 0;
+  EXPECT_EQ(explained(timeline), both + "; kernel 0 waits for the copy of chunk 1 on its lane");
+}
+
+TEST(Explanations, OfCopiesThatSlowEachOther) {
+  Timeline timeline = timeline_of(at_once);
+  const auto with_bytes = [&](std::int64_t beside) {
+    for (TaskRecord& task : timeline) task.bytes = task.chunk == 2 ? beside : 4'000'000'000;
+    return explained(timeline);
+  };
+  const std::string both = "copies in both directions run at once";
+  EXPECT_EQ(with_bytes(2'000'000'000), both + ", the copy to the device at 2 instead of 4 GB/s");
+  EXPECT_EQ(with_bytes(3'900'000'000), both);
 }
 
 TEST(Explanations, OfChunksThatDoNotComeInTurn) {
@@ -123,6 +153,11 @@ TEST(Explanations, HaveOneLineForEachDeviceAndText) {
       "breadth_first on c1060: copies run during kernels, because no copy back waits in front of a "
       "copy to the device\n"
       "breadth_first, by_engine on k20c: copies in both directions run at once\n");
+  point.runs[3].predicted_s = 1;
+  point.runs[4].predicted_s = 1.02;
+  blocks.clear();
+  add_explanations(blocks, point);
+  EXPECT_THAT(terminal({.blocks = blocks}, {.width = 1000}), HasSubstr("\nby_engine on k20c: "));
   point.runs[1].timeline = timeline_of(in_turn, "H2D");  // what was measured counts
   point.runs[1].trace = results::Trace{.source = "CUPTI"};
   blocks.clear();
