@@ -165,7 +165,7 @@ std::string page(const Report& report);
 /// The timelines among some blocks.
 std::vector<const TimelinePicture*> pictures_of(const Blocks& blocks);
 
-/// Timelines below each other as an SVG file.
-std::string svg(const std::string& title, const Blocks& blocks);
+/// Timelines below each other as an SVG file; a note stands below the title.
+std::string svg(const std::string& title, const Blocks& blocks, const std::string& note = "");
 
 }  // namespace overlap::report

@@ -395,7 +395,7 @@ std::string picture(const TimelinePicture& picture) {
 
 namespace overlap::report {
 
-std::string svg(const std::string& title, const Blocks& blocks) {
+std::string svg(const std::string& title, const Blocks& blocks, const std::string& note) {
   using namespace drawing;
   Canvas canvas{.text = {}, .y = 38};
   const double room = page_width - 2 * right;
@@ -408,6 +408,10 @@ std::string svg(const std::string& title, const Blocks& blocks) {
                deck::to_string(look.stage), x, canvas.y);
     canvas.write("muted", x + 18, canvas.y + 10, look.name);
     x += 42 + width_of(look.name, 12);
+  }
+  if (!note.empty()) {
+    canvas.y += 32;
+    canvas.write("muted", right, canvas.y, shortened(note, room, 12));
   }
   canvas.y += 34;
   for (const TimelinePicture* const picture : pictures) {

@@ -70,7 +70,7 @@ Blocks pictures(const std::vector<Run>& runs, bool predicts) {
     }
     if (run.predicted_timeline) {
       TimelinePicture shown = picture(run, *run.predicted_timeline, end_s);
-      if (!predicts) shown.caption = "predicted";
+      shown.caption = "predicted";
       if (predicts) shown.note = predicted_note(run, runs);
       blocks.push_back({std::move(shown), predicts ? Detail::always : Detail::page});
     }
@@ -272,12 +272,21 @@ std::string sweep_options() {
 
 std::string svg(const Results& results) {
   Blocks blocks;
+  std::set<std::string> devices, described;
   for (const Result& result : results) {
+    described.insert(result.described.begin(), result.described.end());
     for (const results::Point& point : result.points) {
+      for (const Run& run : point.runs) devices.insert(run.device);
       std::ranges::move(pictures(point.runs, result.predicts()), std::back_inserter(blocks));
     }
   }
-  return svg(results.front().title, blocks);
+  std::vector<std::string> notes;
+  if (results.front().predicts()) notes.emplace_back("predicted");
+  if (!described.empty()) {
+    notes.push_back(fmt::format("described, not measured: {}", fmt::join(described, ", ")));
+  }
+  if (devices.size() > 1) notes.emplace_back("each device on its own scale");
+  return svg(results.front().title, blocks, fmt::format("{}", fmt::join(notes, "; ")));
 }
 
 std::string wrong_data(const results::Point& point) {

@@ -237,6 +237,7 @@ TEST(SvgFile, IsWellFormed) {
   EXPECT_THAT(bars[0].node().child("title").text().get(), HasSubstr("64 MiB, 67.11 GB/s"));
   EXPECT_THAT(text, HasSubstr(">bound 5.000 ms<"));
   EXPECT_THAT(text, HasSubstr(">8 ms<"));  // the end of the axis
+  EXPECT_THAT(svg("", {}, "each & every"), HasSubstr(">each &amp; every<"));
 }
 
 TEST(Drawing, BarsLieInTheirBands) {
