@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -144,8 +145,46 @@ double axis_s(const TimelinePicture& picture) {
 
 bool on_host(const TaskRecord& task) { return schedule::on_host(task.stage); }
 
+using Places = std::vector<std::optional<std::size_t>>;
+
+/// For each task the one of its engine that ended last before it began.
+Places behind(const Timeline& timeline) {
+  std::map<std::string, std::vector<std::size_t>> by_stop;
+  for (std::size_t place = 0; place < timeline.size(); ++place) {
+    by_stop[timeline[place].engine].push_back(place);
+  }
+  const auto stop_of = [&](std::size_t place) { return timeline[place].stop_s; };
+  for (auto& [engine, places] : by_stop) std::ranges::stable_sort(places, {}, stop_of);
+  const double rounding = 1e-9 * results::end_s(timeline);
+  Places before(timeline.size());
+  for (std::size_t place = 0; place < timeline.size(); ++place) {
+    const auto& places = by_stop[timeline[place].engine];
+    const auto next =
+        std::ranges::upper_bound(places, timeline[place].start_s + rounding, {}, stop_of);
+    if (next != places.begin() && *std::prev(next) != place) before[place] = *std::prev(next);
+  }
+  return before;
+}
+
+/// What a task waited for: what it depends on, or the task before it on its engine, if it began
+/// when that ended.
+std::string wait_line(const Timeline& timeline, std::size_t place,
+                      std::optional<std::size_t> needed, std::optional<std::size_t> before) {
+  const auto began_within = [&](double seconds, std::optional<std::size_t> other) {
+    return other && timeline[place].start_s - timeline[*other].stop_s <= seconds;
+  };
+  const auto line = [&](fmt::format_string<std::string, std::string> text, std::size_t other) {
+    return fmt::format(text, xml(full_label(timeline[other])),
+                       base::format_seconds(timeline[other].stop_s));
+  };
+  if (began_within(10e-6, needed)) return line("\nwaited for {}, until {}", *needed);
+  if (began_within(1e-6, before))
+    return line("\nwaited behind {} on the same engine, until {}", *before);
+  return needed ? line("\nafter {}, which ended at {}", *needed) : "";
+}
+
 /// What a task was, when it ran and what it waited for: one line each.
-std::string hint(const Timeline& timeline, std::size_t place, std::optional<std::size_t> waited) {
+std::string hint(const Timeline& timeline, std::size_t place, const std::string& wait) {
   const TaskRecord& task = timeline[place];
   std::string text = full_label(task);
   if (task.name) text += fmt::format(", {}", deck::to_string(task.stage));
@@ -158,10 +197,7 @@ std::string hint(const Timeline& timeline, std::size_t place, std::optional<std:
   if (const auto rate = gb_per_s(task)) {
     text += fmt::format(", {} GB/s", base::format_number(*rate));
   }
-  if (!waited) return text + "\nwaited for nothing";
-  const TaskRecord& before = timeline[*waited];
-  return text + "\nwaited for " + xml(full_label(before)) + ", until " +
-         base::format_seconds(before.stop_s);
+  return text + wait;
 }
 
 /// SVG text, from top to bottom; y: where the bars of a timeline begin.
@@ -192,7 +228,8 @@ void draw_bands(Canvas& canvas, const Plot& plot, std::string_view kind) {
 void draw_bars(Canvas& canvas, const Timeline& timeline, const Plot& plot,
                const std::optional<Plot>& lanes) {
   const std::vector<std::string> labels = drawing::labels(timeline);
-  const auto waited = results::waited_for(timeline);
+  const Places waited = results::waited_for(timeline);
+  const Places before = behind(timeline);
   canvas.add(
       "<svg class=\"plot\" x=\"{0:g}\" y=\"{1:g}\" width=\"{2:g}\" height=\"{3:g}\" "
       "viewBox=\"0 0 {2:g} {3:g}\" preserveAspectRatio=\"none\">\n",
@@ -209,7 +246,8 @@ void draw_bars(Canvas& canvas, const Timeline& timeline, const Plot& plot,
                  lanes->bars[task].y, lanes->bars[task].height, xml(label), task);
       if (waited[task]) canvas.add(" data-after=\"{}\"", *waited[task]);
     }
-    canvas.add("><title>{}</title></rect>\n", hint(timeline, task, waited[task]));
+    canvas.add("><title>{}</title></rect>\n",
+               hint(timeline, task, wait_line(timeline, task, waited[task], before[task])));
     const double spare = bar.width - width_of(label, 10);
     if (bar.height < 11 || spare < 2) continue;
     texts.write(fmt::format("label {}", stage), left + bar.x + std::min(4.0, spare / 2),

@@ -261,6 +261,18 @@ TEST(Drawing, BarsLieInTheirBands) {
   }
 }
 
+TEST(Drawing, HintsNameWhatEndedBefore) {
+  const std::string text =
+      svg("", {{TimelinePicture{.timeline = {task(Stage::h2d, 0, 0, "copy", 0, 1e-3),
+                                             task(Stage::kernel, 0, 0, "SM", 1e-3, 2e-3),
+                                             task(Stage::d2h, 0, 0, "copy", 2e-3, 3e-3),
+                                             task(Stage::h2d, 1, 1, "copy", 3e-3, 4e-3),
+                                             task(Stage::kernel, 1, 1, "SM", 5e-3, 6e-3)}}}});
+  EXPECT_THAT(text, HasSubstr("64 MiB, 67.11 GB/s</title>"));
+  EXPECT_THAT(text, HasSubstr("\nwaited behind d2h 0 on the same engine, until 3.000 ms</title>"));
+  EXPECT_THAT(text, HasSubstr("6.000 ms\nafter h2d 1, which ended at 4.000 ms</title>"));
+}
+
 TEST(Drawing, LanesAreSortedByNumber) {
   const auto groups = drawing::groups(chunks(12, 12), drawing::Rows::lanes);
   ASSERT_EQ(groups.size(), 12U);
