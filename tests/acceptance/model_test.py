@@ -38,7 +38,7 @@ class Predict(TestCase):
         self.assertRegex(stdout, r"(?m)^sequential +12\.00 ms +1\.00$")
         self.assertRegex(stdout, r"(?m)^depth_first +12\.00 ms +1\.00$")
         self.assertRegex(stdout, r"(?m)^breadth_first +8\.000 ms +1\.50$")
-        self.assertEqual(len(re.findall(r"(?m)^\w+ on ideal_1copy\ncopy  \S", stdout)), 3)
+        self.assertEqual(len(re.findall(r"(?m)^\w+ on ideal_1copy, predicted\ncopy  \S", stdout)), 3)
 
     def test_a_column_for_each_device(self):
         stdout = self.predicted(

@@ -137,6 +137,7 @@ class Pictures(TestCase):
         drawn = self.drawn(self.deck(), *PREDICT, "--predict", "c2050")
         self.assert_all(drawn)
         self.assertIn("depth_first on c2050, predicted", json.dumps(drawn[2]))
+        self.assertRegex(drawn[0], ">predicted; described, not measured: .*c2050; each device on its own scale<")
 
     def test_the_picture_of_the_readme_is_what_its_command_draws(self):
         [command] = re.findall(r"^miniapp (.*--timeline order[.]svg.*?)$", SOURCE.joinpath("README.md").read_text().replace("\\\n", ""), re.M)
