@@ -145,10 +145,10 @@ void add_conclusion(Blocks& blocks, const results::Point& point) {
   }
   if (!same.empty()) won += fmt::format("; the same within intervals: {}", fmt::join(same, ", "));
   std::vector<std::string> limits;
-  if (best->bounds) {
+  const auto& needed = best->value(Metric::bound_fraction);
+  if (best->bounds && needed) {
     limits.push_back(fmt::format("limited by {}: {} of the time is what the hardware needs",
-                                 best->bounds->limit,
-                                 base::format_percent(best->bounds->bound_s / time(best).median)));
+                                 best->bounds->limit, base::format_percent(needed->median)));
   }
   std::set<std::string> noise;
   for (const results::Finding& finding : point.findings) {
