@@ -716,8 +716,7 @@ TEST(Fleet, ErrorsBeyondAReferenceAreWrongData) {
 
 TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   const Reference good = reference(51), strict = reference(52);
-  Check open{.metric = Metric::throughput,
-             .order = Order::by_engine,
+  Check open{.key = {.order = Order::by_engine, .metric = Metric::throughput},
              .limit = std::nan(""),
              .verdict = Verdict::inconclusive,
              .reason = "no --reference was given"};
@@ -738,9 +737,9 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   EXPECT_EQ(
       code_of(undecided(Json::array({own, criterion("throughput", {{"order", "by_engine"}})})),
               &strict),
-      ExitCode::performance);      // each one counts
-  open.metric = Metric::h2d_rate;  // which was not measured
-  open.order.reset();
+      ExitCode::performance);          // each one counts
+  open.key.metric = Metric::h2d_rate;  // which was not measured
+  open.key.order.reset();
   EXPECT_EQ(device_of(undecided(Json::array({criterion("throughput")})), &good).reasons.at(0).text,
             "no --reference was given");
   open.verdict = Verdict::fail;
