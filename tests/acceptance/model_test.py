@@ -184,7 +184,7 @@ class Predict(TestCase):
 
     def test_described_devices_are_marked(self):
         marked = r"(?m)^described, not measured +"
-        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=a100", "--predict=h200", "--predict=v100"), marked + "a100, v100; H100, described the same way: ")
+        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=a100", "--predict=h200", "--predict=v100"), marked + "a100, v100; H100, described from data sheets: ")
         self.assertRegex(self.predicted(self.deck(FOUR), "--predict=a100", "--set=sweep.chunks.count=[1, 8]"), marked + "a100; H100, ")
         self.assertRegex(self.predicted(self.deck(), "--device=a100"), marked + "a100; H100, ")
         self.assertRegex(self.predicted(self.deck(FOUR), "--predict=k20c"), marked + "k20c$")
