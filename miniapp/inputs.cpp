@@ -81,7 +81,8 @@ void require_no_phases(const Inputs& inputs) {
       const bool compares = deck::row_of(criterion.metric).needs == deck::Needs::alone;
       if (!compares && criterion.phase != deck::Phase::together) continue;
       throw deck::error_at(deck, ExitCode::usage, fmt::format("acceptance[{}]", i),
-                           fmt::format("found {} without --fleet; allowed: with --fleet",
+                           fmt::format("found {} without --fleet; allowed: with --fleet; run it as "
+                                       "mpirun -n GPUS miniapp --fleet DECK",
                                        compares ? "metric contention" : "phase together"));
     }
   }

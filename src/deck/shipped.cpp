@@ -61,9 +61,10 @@ std::string shipped_path(const std::string& name_or_path, const std::string& fol
                                   ? "the name of a shipped " + kind + ", or "
                                   : fmt::format("{}", fmt::join(names, ", ")) +
                                         (names.empty() ? "" : ", or ");  // nothing is installed
-  throw base::Error(base::ExitCode::usage,
-                    fmt::format("{}: no such {}; allowed: {}the path of a {} file{}",
-                                describe::quoted(name_or_path), kind, shipped, kind, near));
+  throw base::Error(
+      base::ExitCode::usage,
+      fmt::format("{}: no such {}{} allowed: {}the path of a {} file",
+                  describe::quoted(name_or_path), kind, near.empty() ? ";" : near, shipped, kind));
 }
 
 }  // namespace overlap::deck

@@ -245,10 +245,14 @@ std::string suggestion(const std::string& text, std::span<const std::string> all
   std::size_t least = 0;
   for (const std::string& word : allowed) {
     const std::size_t most = std::max<std::size_t>(1, word.size() / 3);
+    const auto [shorter, longer] = std::minmax({text.size(), word.size()});
+    constexpr std::size_t enough = 3;
+    const bool begins =
+        shorter >= enough && distance(text.substr(0, shorter), word.substr(0, shorter)) == 0;
     // Each edit changes the length by one at most: a huge text is not worth its table.
-    if (text.size() > word.size() + most) continue;
-    const std::size_t edits = distance(text, word);
-    if (edits > most || (best != nullptr && edits >= least)) continue;
+    if (!begins && text.size() > word.size() + most) continue;
+    const std::size_t edits = begins ? longer - shorter : distance(text, word);
+    if ((edits > most && !begins) || (best != nullptr && edits >= least)) continue;
     best = &word;
     least = edits;
   }

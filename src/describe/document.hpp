@@ -131,7 +131,7 @@ std::string quoted(const std::string& text);
 std::string clean(const std::string& text);
 /// "; did you mean 'count'?" for the nearest allowed word by edit distance, ignoring case. Empty
 /// unless the distance is at most a third of the length of the word (at least 1), so that only
-/// likely typing errors match.
+/// likely typing errors match, or one of both begins the other.
 std::string suggestion(const std::string& text, std::span<const std::string> allowed);
 /// File name without folder and extension, safe for key=value lines.
 std::string name_of(const std::string& path);

@@ -145,10 +145,10 @@ void add_conclusion(Blocks& blocks, const results::Point& point) {
   }
   if (!same.empty()) won += fmt::format("; the same within intervals: {}", fmt::join(same, ", "));
   std::vector<std::string> limits;
-  if (best->bounds) {
+  const auto& needed = best->value(Metric::bound_fraction);
+  if (best->bounds && needed) {
     limits.push_back(fmt::format("limited by {}: {} of the time is what the hardware needs",
-                                 best->bounds->limit,
-                                 base::format_percent(best->bounds->bound_s / time(best).median)));
+                                 best->bounds->limit, base::format_percent(needed->median)));
   }
   std::set<std::string> noise;
   for (const results::Finding& finding : point.findings) {
@@ -213,7 +213,17 @@ Blocks body(const Result& result) {
   return blocks;
 }
 
-/// Reasons for the verdict, one line each; of many the first and the number of the others.
+static bool judges_speed(const Result& result) {
+  return std::ranges::any_of(result.points, [](const results::Point& point) {
+    return std::ranges::any_of(point.checks, [](const results::Check& check) {
+      const Metric metric = check.key.metric;
+      return metric != Metric::max_error && deck::row_of(metric).needs != deck::Needs::health;
+    });
+  });
+}
+
+/// Reasons for the verdict, one line each; of many the first and the number of the others. Of a
+/// PASS what it does not say.
 static std::vector<std::string> reasons(const Result& result, bool with_errors) {
   constexpr std::size_t most = 8;
   std::vector<std::string> lines;
@@ -226,6 +236,9 @@ static std::vector<std::string> reasons(const Result& result, bool with_errors) 
     }
   }
   if (shown > most) lines.push_back(fmt::format("and {} more", shown - most));
+  if (result.verdict == results::Verdict::pass && !judges_speed(result)) {
+    lines.emplace_back("no criterion is about speed");
+  }
   if (with_errors && lines.empty() && result.error) {
     lines.push_back(base::one_line(*result.error));
   }

@@ -184,9 +184,10 @@ class Predict(TestCase):
 
     def test_described_devices_are_marked(self):
         marked = r"(?m)^described, not measured +"
-        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=a100", "--predict=h200", "--predict=v100"), marked + "a100, v100$")
-        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=a100", "--set=sweep.chunks.count=[1, 8]"), marked + "a100$")
-        self.assertRegex(self.predicted(self.deck(), "--device=a100"), marked + "a100$")
+        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=a100", "--predict=h200", "--predict=v100"), marked + "a100, v100; H100, described from data sheets: ")
+        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=a100", "--set=sweep.chunks.count=[1, 8]"), marked + "a100; H100, ")
+        self.assertRegex(self.predicted(self.deck(), "--device=a100"), marked + "a100; H100, ")
+        self.assertRegex(self.predicted(self.deck(FOUR), "--predict=k20c"), marked + "k20c$")
         self.assertNotRegex(self.predicted(self.deck(FOUR), "--predict=h200"), marked)
 
     def test_needs_neither_memory_nor_kokkos(self):
@@ -202,8 +203,8 @@ class PredictErrors(TestCase):
     def test_unknown_device(self):
         done = run(self.deck(FOUR), "--predict", "h20")
         first, *lines = done.stderr.splitlines()
-        self.assertRegex(first, r"\Aminiapp: error: 'h20': no such device; allowed: a100, .* or the path of a device file; "
-                                r"did you mean 'h200'")
+        self.assertRegex(first, r"\Aminiapp: error: 'h20': no such device; did you mean 'h200'\? allowed: a100, .* "
+                                r"or the path of a device file$")
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         mine = self.folder / "my-gpu.yaml"
         mine.write_text("\n".join(lines[lines.index("# my-gpu.yaml"):]))

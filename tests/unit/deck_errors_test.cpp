@@ -62,9 +62,10 @@ TEST(DeckErrors, FilesThatAreNoDecks) {
   const DeckFile file(good);
   EXPECT_EQ(complaint(""),
             "'': no such deck; allowed: the name of a shipped deck, or the path of a deck file");
-  EXPECT_EQ(complaint("rowsom"),
-            "'rowsom': no such deck; allowed: the name of a shipped deck, or the path of a deck "
-            "file; did you mean 'rowsum'?");
+  EXPECT_EQ(
+      complaint("rowsom"),
+      "'rowsom': no such deck; did you mean 'rowsum'? allowed: the name of a shipped deck, or "
+      "the path of a deck file");
   EXPECT_EQ(complaint(file.folder() + "/other.yaml"), file.folder() + "/other.yaml: no such deck");
   EXPECT_EQ(complaint(file.path() + "/x"), file.path() + "/x: no such deck");
   EXPECT_EQ(complaint(file.folder()), file.folder() + ": is a folder; allowed: a deck in YAML");

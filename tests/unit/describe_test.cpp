@@ -152,6 +152,8 @@ TEST(Suggestion, FindsSlipsOnly) {
   EXPECT_EQ(describe::suggestion("cuont", words), "; did you mean 'count'?");
   EXPECT_EQ(describe::suggestion("byte", words), "; did you mean 'bytes'?");
   EXPECT_EQ(describe::suggestion("BYTES", words), "; did you mean 'bytes'?");
+  EXPECT_EQ(describe::suggestion("Bytes-to-copy", words), "; did you mean 'bytes'?");
+  EXPECT_EQ(describe::suggestion("by", words), "");
   EXPECT_EQ(describe::suggestion("streams", words), "");
 }
 

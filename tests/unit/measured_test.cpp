@@ -147,8 +147,11 @@ TEST(Measured, RandomPointsOfADescribedDevice) {
     errors.push_back(std::abs(predicted / run["median"].get<double>() - 1));
   }
   std::sort(errors.begin(), errors.end());
-  EXPECT_LE(errors[errors.size() / 2], 0.07);
+  // As reports with a described device say.
+  EXPECT_EQ(errors.size(), 67U);
+  EXPECT_LE(errors[errors.size() / 2], 0.06);
   EXPECT_LE(errors[errors.size() * 95 / 100], 0.2);
+  EXPECT_LE(errors.back(), 0.425);
 }
 
 }  // namespace

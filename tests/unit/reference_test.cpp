@@ -412,7 +412,11 @@ TEST(Baseline, ResultsThatDoNotAgreeMakeNone) {
             "these results do not agree: time of by_engine, alone of deck gpu would need a "
             "tolerance of 142.5 % (a.json); allowed: at most 25 %");
   EXPECT_NE(refused({result("a", 78), result("a", 40), result("a", 41)}), "");  // a fast one, too
-  EXPECT_NE(refused({noisy("a", 70, 100, 130)}), "");
+  EXPECT_THAT(refused({noisy("a", 70, 100, 130)}),
+              testing::MatchesRegex(
+                  "a.json: found too wide an interval: .* of deck gpu would need a tolerance of "
+                  "[0-9.]+ %; allowed: at most 25 %; repeat the run on a quiet machine"));
+  EXPECT_THAT(refused({noisy("a", 79.999, 100, 130)}), testing::HasSubstr("of 25.01 %;"));
   EXPECT_EQ(refused({noisy("a", 70, 100, 130)}, 0.5), "");
   EXPECT_EQ(refused({result("a", 100), result("a", 90)}), "");
   // An overlap of 1 % may save 2 % the next time.

@@ -344,7 +344,7 @@ TEST(SweepTable, HasABestAndAKneeOfEachDevice) {
 
 TEST(SweepReport, SaysWhyItDoesNotPass) {
   results::Result sweep = sweep_of(counts, {9, 9});
-  EXPECT_THAT(shown(sweep), HasSubstr("\nverdict: PASS\n"));
+  EXPECT_THAT(shown(sweep), HasSubstr("\nverdict: PASS\n  no criterion is about speed\n"));
   const base::Error error(base::ExitCode::skipped, "no room");
   add_point(sweep, 2, experiment::failed_point(points_of(counts)[2], error));
   EXPECT_THAT(shown(sweep), HasSubstr("\nverdict: SKIPPED\n  chunks.count 4: no room\n"));
