@@ -28,8 +28,8 @@ declare -A packages_of=(
   [5]="$kokkos5_packages"
   [hip]="$kokkos5_packages clang-21 clang-tools-21 libclang-rt-21-dev lld-21 llvm-21 rocm-device-libs-21 libamdhip64-dev"
   [browser]="chromium chromium-driver python3-selenium fonts-dejavu-core mount"
-  [oldest]="g++ cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev \
-python3 mount"
+  [oldest]="g++ cmake ninja-build git libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev \
+python3 python3-yaml python3-jsonschema mount"
   [slurm]="$common_packages libtrilinos-kokkos-dev libhwloc-dev pkgconf mpich libmpich-dev slurmctld slurmd slurm-client \
 iproute2"
 )

@@ -38,41 +38,27 @@ void write(const std::vector<Output>& outputs, const auto& subject, const auto& 
 }
 
 /// The files of a command, which keep its outputs locked. Throws base::Error where an output cannot
-/// be written, is written twice or is an input. A file that an earlier call left in a folder of
-/// results may be written anew.
+/// be written, is written twice or is an input.
 [[nodiscard]] report::Files require_outputs(const std::vector<Output>& outputs,
-                                            const std::vector<results::SourceFile>& sources,
-                                            const std::vector<std::string>& inputs = {}) {
+                                            const std::vector<std::string>& inputs) {
   report::Files files;
   for (const std::string& input : inputs) files.reads(input, "an input");
-  for (const results::SourceFile& source : sources) {
-    const bool written = std::ranges::any_of(outputs, [&](const Output& output) {
-      std::error_code error;  // an output that is not there yet is none of the inputs
-      return std::filesystem::equivalent(source.path, output.path, error);
-    });
-    if (!written || !results::is_left_out(source)) files.reads(source.path, "an input");
-  }
   for (const Output& output : outputs)
     files.writes(output.path, std::string(output.writer->option));
   return files;
 }
 
-/// The files of a command; says which of its folders it skips.
-results::Sources sources_of(const Options& options, Terminal& terminal) {
+/// The input files of a command; says which of its folders it skips.
+std::vector<std::string> inputs_of(const Options& options, Terminal& terminal) {
   results::Sources sources = results::source_files(options.results);
-  std::vector<std::string> skipped = sources.others;
-  for (const results::SourceFile& file : sources.files) {
-    if (results::is_left_out(file)) skipped.push_back(file.path);
-  }
-  if (!skipped.empty()) terminal.note(results::text_of_left_out(skipped));
-  return sources;
+  if (!sources.others.empty()) terminal.note(results::text_of_left_out(sources.others));
+  return std::move(sources.files);
 }
 
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   constexpr report::Writer writer{"-o", "", "", "", false, nullptr};
-  const results::Sources sources = sources_of(options, terminal);
-  const auto files = require_outputs({{&writer, options.output}}, sources.files);
+  const auto files = require_outputs({{&writer, options.output}}, inputs_of(options, terminal));
   const std::vector<results::Result> results = results::read_measured(options.results);
   const auto [entries, left_out, widened] = results::baseline(results, options.below);
   const std::string comment =
@@ -80,24 +66,20 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
                   base::counted(results.size(), "result"));
   report::write_file(options.output, results::to_yaml({options.output, entries}, comment));
   if (report::is_stream(options.output)) return base::ExitCode::pass;
-  const auto name = [](const results::Entry& entry) {
-    const auto& [device, link, backend, deck, phase, order, metric] = entry.subject;
-    return results::name_with_phase({phase, order, metric});
-  };
   std::set<std::string> names;
-  for (const results::Entry& entry : left_out) names.insert(name(entry));
-  std::string text = fmt::format("wrote {}: {} entries from {}", base::one_line(options.output),
-                                 entries.size(), base::counted(results.size(), "result"));
+  for (const results::Entry& entry : left_out) names.insert(name_with_phase(entry.subject.key));
+  std::string text = fmt::format("wrote {}: {} {} from {}", base::one_line(options.output),
+                                 entries.size(), entries.size() == 1 ? "entry" : "entries",
+                                 base::counted(results.size(), "result"));
   if (!names.empty()) {
     text += fmt::format("; no entry for medians that are not above 0, or ratios too far apart: {}",
                         fmt::join(names, "; "));
   }
   if (!widened.empty()) {
     const auto& widest = *std::ranges::max_element(widened, {}, &results::Entry::tolerance);
-    text += fmt::format(
-        "; tolerance of {} entries raised to the interval of the results, at most "
-        "to {} ({})",
-        widened.size(), base::spell_part(widest.tolerance), name(widest));
+    text += fmt::format("; {} raised to the interval of the results, at most to {} ({})",
+                        base::counted(widened.size(), "tolerance"),
+                        base::spell_part(widest.tolerance), name_with_phase(widest.subject.key));
   }
   terminal.show(text + "\n");
   return base::ExitCode::pass;
@@ -115,16 +97,6 @@ results::Comparisons comparisons_of(const Options& options) {
                       std::back_inserter(comparisons.pairs));
   }
   comparisons.code = results::exit_code_of(comparisons.pairs, comparisons.common);
-  return comparisons;
-}
-
-results::Comparisons side_by_side(const Options& options) {
-  std::vector<std::vector<results::Result>> files;
-  for (const std::string& file : options.results) {
-    files.push_back(results::read_measured({file}, results::Extent::all));
-  }
-  results::Comparisons comparisons;
-  comparisons.side_by_side = results::side_by_side(files, options.to);
   return comparisons;
 }
 
@@ -156,19 +128,45 @@ base::ExitCode finish(const std::vector<Output>& outputs, results::Comparisons& 
   return comparisons.code;
 }
 
+/// `compare --side-by-side`: prints files next to each other.
+base::ExitCode show_columns(const Options& options, Terminal& terminal) {
+  results::Columns columns;
+  while (columns.to <= options.results.size() && options.to != std::to_string(columns.to)) {
+    ++columns.to;
+  }
+  if (columns.to > options.results.size()) {
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("--to: found '{}'; allowed: 1 to {}, the number of a column",
+                                  options.to, options.results.size()));
+  }
+  for (const std::string& file : options.results) {
+    columns.files.push_back(results::read_measured({file}, results::Extent::all));
+  }
+  const report::Report report = report::comparison_report(columns);
+  auto code = base::ExitCode::pass;
+  write(options.outputs, columns, [&](const std::string&, const std::string& reason) {
+    terminal.error(reason);
+    code = base::ExitCode::runtime_error;
+  });
+  if (!options.quiet) terminal.show(report.blocks);
+  terminal.result(report::verdict_line(results::verdict_of(code), code, true));
+  return code;
+}
+
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  const auto files = require_outputs(options.outputs, sources_of(options, terminal).files);
-  results::Comparisons comparisons =
-      options.side_by_side ? side_by_side(options) : comparisons_of(options);
+  const auto files = require_outputs(options.outputs, inputs_of(options, terminal));
+  if (options.side_by_side) return show_columns(options, terminal);
+  results::Comparisons comparisons = comparisons_of(options);
   return finish(options.outputs, comparisons, options, terminal);
 }
 
 /// `merge`: prints many devices' results as one outcome.
 base::ExitCode merge_results(const Options& options, Terminal& terminal) {
   const results::Sources sources = results::source_files(options.results);
-  const auto files =
-      require_outputs(options.outputs, sources.files, {options.expected, options.reference});
+  std::vector<std::string> inputs = sources.files;
+  inputs.insert(inputs.end(), {options.expected, options.reference});
+  const auto files = require_outputs(options.outputs, inputs);
   std::vector<results::ExpectedHost> expected;
   std::optional<results::Reference> reference;
   if (!options.expected.empty()) expected = results::read_hosts(options.expected);
@@ -176,8 +174,8 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
     reference =
         results::load_reference(deck::shipped_path(options.reference, "references", "reference"));
   }
-  results::Fleet fleet = results::fleet_of(results::read_devices(sources), expected,
-                                           reference ? &*reference : nullptr);
+  results::Fleet fleet = results::fleet_of(
+      results::read_devices(sources, reference ? &*reference : nullptr), expected);
   return finish(options.outputs, fleet, options, terminal);
 }
 
@@ -191,14 +189,12 @@ base::ExitCode show(const report::Results& to_show, const Options& options, Term
                                     output.writer->option, report::sweep_options()));
     }
   }
-  std::vector<results::SourceFile> sources;
-  for (const std::string& file : options.results) sources.push_back({file, true});
-  const auto files = require_outputs(options.outputs, sources);
+  const auto files = require_outputs(options.outputs, options.results);
   for (const results::Result& result : to_show) {
     terminal.show(report::heading(result, result.points.front()));
     for (const results::Point& point : result.points) terminal.lines(report::wrong_data(point));
     if (result.error) terminal.error(*result.error);
-    terminal.show(report::findings(result));
+    terminal.show(report::body(result));
   }
   auto code = base::ExitCode::pass;
   for (const results::Result& result : to_show) code = base::worst(code, result.code);
@@ -213,7 +209,7 @@ base::ExitCode show(const report::Results& to_show, const Options& options, Term
 /// Reports of a fleet or a comparison as if just made.
 base::ExitCode show(auto subject, const Options& options, Terminal& terminal) {
   require_writers(options, subject);
-  const auto files = require_outputs(options.outputs, {{options.results.front(), true}});
+  const auto files = require_outputs(options.outputs, options.results);
   return finish(options.outputs, subject, options, terminal);
 }
 

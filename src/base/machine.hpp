@@ -174,4 +174,9 @@ struct Machine {
   std::optional<Placement> placement = {};  ///< empty: not a rank of a fleet
 };
 
+std::string compiler();  ///< that compiled this program
+HostInfo host_info();
+/// Empty without a batch system or a launcher of ranks.
+std::optional<Job> job_info();
+
 }  // namespace overlap::base

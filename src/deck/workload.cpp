@@ -48,17 +48,6 @@ constexpr Spelling<Intensity> intensity_codec = {
       return fmt::format("{}{}", std::llround(intensity.balance), balanced);
     }};
 
-/// alpha or beta of a matrix product.
-struct Factor : Real {
-  bool may_be_zero;
-
-  std::optional<double> parse(const Json& found) const {
-    const auto value = Real::parse(found);
-    const bool zero = may_be_zero && value == 0;
-    return value && (zero || std::abs(*value) >= 1e-6) ? value : std::nullopt;
-  }
-};
-
 constexpr Spelling<std::string> task_name = {
     .values =
         [] {
@@ -272,10 +261,7 @@ void describe_dgemm(Visitor& v, Workload& w) {
   v("tile_m", w.tile_m, "Rows of a tile of C, at most m.", count(1, reads ? w.m : most_elements));
   v("tile_n", w.tile_n, "Columns of a tile of C, at most n.",
     count(1, reads ? w.n : most_elements));
-  v("alpha", w.alpha, "Factor of the product.",
-    Factor{number("a number of magnitude 1e-6 to 1e6", -1e6, 1e6), false});
-  v("beta", w.beta, "Factor of the initial C.",
-    Factor{number("0 or a number of magnitude 1e-6 to 1e6", -1e6, 1e6), true});
+  v("beta", w.beta, "1: adds the product to C; 0: C is not read.", count(0, 1));
 }
 
 void check(const Reader& reader, const Workload& w) {

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "experiment/run.hpp"
+#include "lanes/device_lost.hpp"
 #include "workload/workload.hpp"
 
 /// Lanes: where tasks run.
@@ -18,26 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// The device is in a state from which this process cannot recover: nothing on it can be freed or
-/// finalized any more.
-struct DeviceLost : base::Error {
-  explicit DeviceLost(const base::Error& error) : base::Error(error) {}
-
-  std::vector<std::shared_ptr<const void>> kept = {};  ///< what must not be freed
-};
-
-/// body(). If the device is lost in it, copies of `owners` remain, so that what they share is not
-/// freed.
-template <class Body, class... Owners>
-auto keep_if_lost(const Body& body, const Owners&... owners) {
-  try {
-    return body();
-  } catch (DeviceLost& error) {
-    (error.kept.push_back(std::make_shared<Owners>(owners)), ...);
-    throw;
-  }
 }
 
 /// The trace source lost the times of a task.
@@ -66,7 +47,7 @@ class Lanes {
   virtual void attach_thread() {}
 
   /// Issues all device tasks at once, if lanes and schedule support it; returns whether it did.
-  virtual bool launch() { return false; }
+  virtual bool launch_graph() { return false; }
 
   /// Issues a task to its lane; it starts after the tasks in `after` are complete. Does not block
   /// if the back end can avoid it.

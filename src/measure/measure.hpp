@@ -9,37 +9,12 @@
 
 #include "base/machine.hpp"
 #include "experiment/judge.hpp"
+#include "measure/hooks.hpp"
 #include "measure/meter.hpp"
 #include "measure/platform.hpp"
 
 /// Measurements of schedules and workloads before, during and after the scored runs.
 namespace overlap::measure {
-
-/// Callbacks into a measurement; any may be empty.
-struct Hooks {
-  /// Progress display: `done` of `total` runs; total 0: unknown.
-  std::function<void(int done, int total, const std::string& activity)> progress;
-  /// Called before every run, including warm-up, when everything is ready and before time counts.
-  std::function<void()> before_sample;
-  /// Called after each such run; `scored`: it is one of the repetitions.
-  std::function<void(bool scored)> after_sample;
-  /// Called after each complete round with whether this rank wishes to stop; returns whether all
-  /// ranks of the phase do. Empty: this rank decides alone.
-  std::function<bool(bool wish)> all_stop;
-  /// Ranks of this node that allocate at once.
-  int ranks = 1;
-  /// Wraps measurements whose number of runs differs between ranks; empty: direct call.
-  std::function<void(const std::function<void()>& body)> together;
-
-  void show(const std::string& activity, int done = 0, int total = 0) const {
-    if (progress) progress(done, total, activity);
-  }
-  void after(bool scored) const {
-    if (after_sample) after_sample(scored);
-  }
-  bool stop(bool wish) const { return all_stop ? all_stop(wish) : wish; }
-  void call(const std::function<void()>& body) const { together ? together(body) : body(); }
-};
 
 /// Prepares a verified run: new input data on the host, device arrays (except resident data) and
 /// host outputs poisoned. Every byte is transferred once, untimed, in the direction of the run,
@@ -67,7 +42,7 @@ using AfterRound = std::function<void(experiment::DeviceSamples&, bool may_be_la
 /// keeps its first wrong element. After Ctrl-C only complete rounds are kept; without any, throws
 /// base::Error{interrupted}. Throws as require_host_kind(). Returns everything that does not belong
 /// to a single run, including the device health from the monitor.
-experiment::Samples run_rounds(Executor& executor, std::vector<experiment::MeasuredRun>& runs,
+experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Case>& cases,
                                const workload::Workload& workload, const deck::Measure& options,
                                const Hooks& hooks = {},
                                const std::vector<deck::Criterion>& criteria = {},
@@ -110,14 +85,14 @@ class RatesOfRuns {
   /// `workload`: that of the runs, or with page-locked memory, which managed memory is compared
   /// with. The arguments must outlive the meters.
   RatesOfRuns(Executor& executor, const workload::Workload& workload,
-              const std::vector<experiment::MeasuredRun>& runs);
+              const std::vector<experiment::Case>& cases);
 
   /// Call between rounds: the rates are of the same minutes as the runs. `which`: if not all, those
   /// of the chunks that took the least time so far. Keeps at most `most` samples, as add_thinned().
   void add_sample(std::span<const model::Rate> which = model::all_rates,
                   std::int64_t most = std::numeric_limits<std::int64_t>::max());
   /// `by_round`: also the samples.
-  void store(std::vector<experiment::MeasuredRun>& runs, bool by_round = false) const;
+  void store(std::vector<experiment::Case>& cases, bool by_round = false) const;
 
  private:
   /// Chooses the meter of each rate: with the least median, as add_bounds() does.
@@ -134,32 +109,35 @@ class RatesOfRuns {
 /// Bytes of copies with which to measure the link beside these runs: those of their largest copy,
 /// at least 64 MiB, at most 1 GiB. The baseline, which copies all data at once, counts only if it
 /// is alone.
-std::int64_t link_bytes(const std::vector<experiment::MeasuredRun>& runs);
+std::int64_t link_bytes(const std::vector<experiment::Case>& cases);
 
 /// Measures the link with copies of `bytes` of page-locked memory on two lanes, one per direction,
 /// each with its half of the arrays.
 class LinkMeter {
  public:
-  /// With a warm-up. Throws base::Error{precondition} if memory is short.
-  LinkMeter(std::int64_t bytes, const Hooks& hooks, Executor lanes = Executor(2));
+  /// `ranks`: of this node, which allocate at once. Throws base::Error{precondition} if memory is
+  /// short.
+  explicit LinkMeter(std::int64_t bytes, int ranks = 1, Executor lanes = Executor(2));
+
+  /// Call before the first sample.
+  void warm_up();
 
   /// Adds a repetition, thinned in a long run: copies to the device, back, and both at once. Then
   /// the slower direction copies less, so that each has the other beside it until the end.
-  void add_sample(experiment::DeviceSamples& device);
+  void add_sample(experiment::DeviceSamples& device, const Hooks& hooks = {});
 
-  /// Copies once in both directions at the same time: background load for other ranks.
+  /// Copies once in both directions at the same time.
   void copy();
 
  private:
   /// `copies` in each direction, of these parts of `bytes`.
   schedule::Schedule row(double up, double down, std::int64_t copies) const;
   /// Seconds per lane of copies of all `bytes` at the rates of such rows.
-  std::vector<double> seconds(double up, double down);
+  std::vector<double> seconds(double up, double down, const Hooks& hooks);
 
   std::int64_t bytes_;
   workload::Workload workload_;
   Executor executor_;
-  Hooks hooks_;
   double up_part_ = 1, down_part_ = 1;  ///< of `bytes`: take both directions the same time
   std::int64_t samples_ = 0;
 };
@@ -175,9 +153,9 @@ timeline::Engines engines_of(const base::DeviceInfo& device, int lanes);
 /// microseconds: none of them stops after the host has seen the end of the run.
 void align_clocks(const schedule::Schedule& schedule, timeline::Timeline& timeline);
 
-/// Traces a run and keeps the timeline with the median time. If that fails, run.untraced gives the
-/// reason. `step` is called before each traced run.
-void trace_run(Executor& executor, experiment::MeasuredRun& run, const workload::Workload& workload,
+/// Traces a case and keeps the timeline with the median time. If that fails, its run's `untraced`
+/// gives the reason. `step` is called before each traced run.
+void trace_run(Executor& executor, experiment::Case& traced, const workload::Workload& workload,
                deck::Verify verify, int copy_engines = 2,
                const std::function<void()>& step = base::check_interrupt);
 

@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 #include <strings.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <climits>
 #include <cstdlib>
-#include <fstream>
 #include <new>
 #include <string_view>
 
@@ -20,28 +16,11 @@
 #include "base/parallel.hpp"
 #include "base/proc.hpp"
 #include "base/units.hpp"
-#include "workload/space.hpp"
+#include "deck/words.hpp"
+#include "workload/workload.hpp"
 
 namespace overlap::measure {
 namespace {
-
-/// The word in brackets of "always [madvise] never".
-std::optional<std::string> transparent_huge_pages() {
-  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
-  for (std::string word; file >> word;) {
-    if (word.starts_with('[')) return word.substr(1, word.size() - 2);
-  }
-  return std::nullopt;
-}
-
-/// The first environment variable that is set and not empty.
-std::optional<std::string> variable(std::initializer_list<const char*> names) {
-  for (const char* const name : names) {
-    const char* const text = std::getenv(name);
-    if (text != nullptr && *text != '\0') return text;
-  }
-  return std::nullopt;
-}
 
 constexpr std::string_view device_option = "--kokkos-device-id=";
 constexpr const char* device_variable = "KOKKOS_DEVICE_ID";
@@ -78,12 +57,16 @@ void require_unbound() {
 /// the launchers that it knows; empty: not on a GPU, unknown, or chosen by the user.
 std::string device_of_rank(const std::vector<std::string>& arguments) {
   const auto rank = base::launch().local_rank;
-  const bool chosen =
-      variable({device_variable, "KOKKOS_MAP_DEVICE_ID_BY", "KOKKOS_VISIBLE_DEVICES"}) ||
-      std::ranges::any_of(arguments, [](const std::string& argument) {
-        return argument.starts_with(device_option) ||
-               argument.starts_with("--kokkos-map-device-id-by");
-      });
+  const auto is_set = [](const char* name) {
+    const char* const text = std::getenv(name);
+    return text != nullptr && *text != '\0';
+  };
+  const bool chosen = is_set(device_variable) || is_set("KOKKOS_MAP_DEVICE_ID_BY") ||
+                      is_set("KOKKOS_VISIBLE_DEVICES") ||
+                      std::ranges::any_of(arguments, [](const std::string& argument) {
+                        return argument.starts_with(device_option) ||
+                               argument.starts_with("--kokkos-map-device-id-by");
+                      });
   const std::size_t devices = on_gpu() && rank && !chosen ? visible_devices().size() : 0;
   return devices == 0
              ? ""
@@ -92,50 +75,16 @@ std::string device_of_rank(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-base::HostInfo host_info() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  utsname system{};
-  uname(&system);
-  const std::string cpu = base::proc_value("/proc/cpuinfo", "model name");
-  std::string boot_id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot_id;
-  return {.name = name.data(),
-          .boot_id = boot_id,
-          .cpu = cpu.empty() ? "processor" : cpu,
-          .cores = base::usable_cpus(),
-          .affinity = base::proc_value("/proc/thread-self/status", "Cpus_allowed_list"),
-          .cpu_quota = base::cpu_quota(),
-          .total_bytes = base::memory_bytes("MemTotal"),
-          .available_bytes = base::available_memory(),
-          .kernel = system.release,
-          .transparent_huge_pages = transparent_huge_pages(),
-          .huge_pages = base::parse_count(base::proc_value("/proc/meminfo", "HugePages_Total"))};
-}
-
-std::optional<base::Job> job_info() {
-  const base::Launch launch = base::launch();
-  base::Job job{
-      .id = variable({"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"}),
-      .step = variable({"SLURM_STEP_ID"}),
-      .rank = launch.rank,
-      .ranks = launch.ranks,
-  };
-  if (!launch.id.empty()) {
-    // A requeued job keeps its id, as do the elements of a job array of LSF.
-    const auto attempt = variable({"SLURM_RESTART_COUNT", "LSB_JOBINDEX"}).value_or("0");
-    job.launch = fmt::format("{}/{}/{}", job.id.value_or("-"), attempt, launch.id);
+std::map<deck::WorkloadKind, std::string> unavailable() {
+  std::map<deck::WorkloadKind, std::string> reasons;
+  for (const auto& word : deck::words<deck::WorkloadKind>) {
+    if (const auto reason = workload::unavailable(word.value)) reasons[word.value] = *reason;
   }
-  return job.id || job.step || job.rank || job.ranks ? std::optional(job) : std::nullopt;
+  return reasons;
 }
 
 base::BuildInfo build_info() {
-  base::BuildInfo info;
-#if defined(__clang__)
-  info.compiler = std::string("clang ") + __clang_version__;
-#else
-  info.compiler = std::string("gcc ") + __VERSION__;
-#endif
+  base::BuildInfo info{.compiler = base::compiler()};
   info.kokkos_version = std::to_string(KOKKOS_VERSION / 10000) + "." +
                         std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
                         std::to_string(KOKKOS_VERSION % 100);

@@ -2,20 +2,21 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/machine.hpp"
+#include "deck/deck.hpp"
 
 /// The machine on which the program runs, and Kokkos on it.
 namespace overlap::measure {
 
-base::HostInfo host_info();
 base::BuildInfo build_info();
-/// Empty without a batch system or a launcher of ranks.
-std::optional<base::Job> job_info();
+/// Workloads that this program cannot run, with the reasons.
+std::map<deck::WorkloadKind, std::string> unavailable();
 
 /// Whether the devices of the back end are GPUs.
 bool on_gpu();

@@ -16,7 +16,7 @@ void require_device() {}
 
 base::DeviceInfo chosen_device() {
   if (on_gpu()) return {.name = workload::Space::name()};
-  return base::device_of(host_info());
+  return base::device_of(base::host_info());
 }
 
 Monitor monitor_of(const base::DeviceInfo&) { return {}; }

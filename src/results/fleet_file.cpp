@@ -15,19 +15,6 @@ struct PhaseVerdict {
 
 namespace {
 
-/// What all descriptions of figures have in common.
-void describe_key(Visitor& v, FigureKey& key) {
-  v("phase", key.phase, "Whether the device worked alone or together with the others of its node.");
-  v("order", key.order, "Issue order; null: a metric of the device.");
-  v("metric", key.metric, "Metric.");
-}
-
-void describe_member(Visitor& v, GroupMember& member) {
-  v("device", member.device, "Its place in `devices`, from 0.", from_zero);
-  v("host", member.host, "Host name.");
-  v("uuid", member.unit, "UUID, or what stands for it.");
-}
-
 /// What like devices have in common.
 void describe_kind(Visitor& v, Subject& machine, std::string& deck_name, std::string& build) {
   v("device", machine.device, "Name of the device; on host back ends the processor.");
@@ -54,6 +41,7 @@ void describe(Visitor& v, DeviceFigure& figure) {
 void describe(Visitor& v, Reason& reason) {
   v("phase", reason.phase, "Phase; null: all.");
   describe_code(v, reason.code, "Verdict of the device for this reason.");
+  v("figure", reason.figure, "Figure that it is about; null: none.", TextOrNull());
   v("text", reason.text, "The reason.");
 }
 
@@ -89,7 +77,9 @@ void describe(Visitor& v, FleetDevice& device) {
 }
 
 void describe(Visitor& v, Standing& standing) {
-  describe_member(v, standing);
+  v("device", standing.device, "Its place in `devices`, from 0.", from_zero);
+  v("host", standing.host, "Host name.");
+  v("uuid", standing.unit, "UUID, or what stands for it.");
   v("value", standing.value, "Median of its samples.");
   v("off", standing.off, "value / median of all devices - 1.");
   v("score", standing.score, "0.6745 (value - median) / MAD; null: the MAD is 0.", NumberOrNull());
@@ -132,16 +122,14 @@ void describe(Visitor& v, Group& group) {
 
 void describe(Visitor& v, MissingDevices& missing) {
   v("host", missing.host, "Host name; null: unknown.", TextOrNull());
+  v("launch", missing.launch, "Launch, where the host is unknown.", TextOrNull());
   v("missing", missing.missing, "How many have no result.", above_zero);
   v("expected", missing.expected, "Of how many.", above_zero);
-  v("ranks", missing.ranks, "Their ranks, up to 64; empty: unknown.");
-  v("local_ranks", missing.local_ranks, "Their ranks on the host, up to 64.");
-  v("launch", missing.launch, "Launch, where the host is unknown.", TextOrNull());
+  v("ranks", missing.ranks, "These or more ranks of the launch, up to 64; empty: unknown.");
 }
 
 void describe(Visitor& v, BrokenFile& file) {
   v("file", file.file, "File.");
-  v("host", file.host, "Host, as its beginning says; null: unknown.", TextOrNull());
   v("text", file.text, "Why it is not a valid result.");
 }
 
@@ -151,15 +139,14 @@ namespace {
 void describe_fleet(Visitor& v, Fleet& fleet, std::vector<FleetDevice>& devices) {
   describe_schema(v, fleet_schema);
   v("files", fleet.files, "Files that were read.", from_zero);
-  v("missing_hosts", fleet.missing, "Expected hosts without a result.");
-  v("missing_devices", fleet.missing_devices, "Devices without a result of hosts that have some.");
+  v("missing", fleet.missing, "Hosts and devices without a result.");
   v("broken_files", fleet.broken, "Files that are not valid results.");
   v("left_out", fleet.left_out, "Files of the folders that are no results.");
   v("notes", fleet.notes, "Nodes that share a name.");
   v("groups", fleet.groups, "Devices of one kind and link, with one deck and build.");
   v("devices", devices, "One per device and deck, by host.");
   base::ExitCode code = fleet.exit_code();
-  describe_code(v, code, "The worst of all devices, missing hosts and devices, and broken files.");
+  describe_code(v, code, "The worst of all devices, missing devices and broken files.");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,9 +13,8 @@ namespace overlap::results {
 /// The runs of a point, which are compared with each other.
 struct Runs : std::vector<const Run*> {
   using std::vector<const Run*>::vector;
-  template <std::derived_from<Run> AnyRun>
-  Runs(const std::vector<AnyRun>& runs) {
-    for (const AnyRun& run : runs) push_back(&run);
+  Runs(const std::vector<Run>& runs) {
+    for (const Run& run : runs) push_back(&run);
   }
 };
 
@@ -84,8 +82,11 @@ base::ExitCode code_of(deck::Metric metric, Verdict verdict);
 /// Whether a check makes the verdict other than PASS.
 bool decides(const Check& check);
 
-/// The order of a check; "-" for the device.
-std::string_view order_name(const Check& check);
+/// The order of a figure; "-" for the device.
+std::string_view order_name(const FigureKey& key);
+/// "throughput of by_engine", "h2d_rate"; with the phase: "h2d_rate, alone".
+std::string name(const FigureKey& key);
+std::string name_with_phase(const FigureKey& key);
 
 /// ">= 93.12 (96 - 3 % of h200.yaml)", "unknown".
 std::string limit_text(const Check& check);

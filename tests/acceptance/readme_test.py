@@ -261,6 +261,15 @@ class Pages(TestCase):
                 for script in re.findall(r"\b(?:ci|tests)/[\w/]+\.(?:sh|py)\b", text):
                     self.assertTrue((SOURCE / script).is_file(), script)
 
+    def test_recipes_apply(self):
+        # ci/check.sh recipes also builds them.
+        patches = sorted((SOURCE / "tests/recipes").glob("*.patch"))
+        self.assertGreaterEqual(len(patches), 8)
+        for patch in patches:
+            with self.subTest(patch.name):
+                done = subprocess.run(["git", "apply", "--check", patch], cwd=SOURCE, capture_output=True, text=True, check=False)
+                self.assertEqual(done.stderr, "")
+
     def test_list_of_commands_that_are_not_run_is_not_stale(self):
         shown = {command for page in PAGES for command in commands(page.read_text())}
         self.assertEqual(set(NOT_RUN) - shown, set())

@@ -62,7 +62,7 @@ void expect_right(const TestBench& bench) {
 }
 
 void expect_wrong(const TestBench& bench, int chunk) {
-  const experiment::MeasuredRun run = measured(bench);
+  const results::Run run = measured(bench);
   EXPECT_EQ(exit_code(run), ExitCode::wrong_data);
   ASSERT_TRUE(run.wrong);
   EXPECT_EQ(run.wrong->chunk, chunk);
@@ -258,7 +258,7 @@ class Overlapping {
     EXPECT_EQ(judged.checks.size(), 2U);
     for (const experiment::Check& check : judged.checks) {
       EXPECT_EQ(check.verdict, verdict)
-          << deck::to_string(check.metric) << " " << check.value.lo << " .. " << check.value.hi;
+          << deck::to_string(check.key.metric) << " " << check.value.lo << " .. " << check.value.hi;
     }
     EXPECT_EQ(results::verdict_of(judged.outcome->exit_code), verdict);
     EXPECT_EQ(judged.outcome->exit_code, code);
@@ -271,20 +271,20 @@ class Overlapping {
   results::Point judge() {
     const auto costs = schedule::costs(deck_.workload, 1);
     const auto layout = schedule::layout(deck_, costs, std::nullopt);
-    std::vector<experiment::MeasuredRun> runs = {
-        run_of(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
-        run_of(Order::breadth_first, bench.schedule)};
-    measure::run_rounds(*bench.executor, runs, bench.workload,
+    std::vector<experiment::Case> cases = {
+        case_of(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
+        case_of(Order::breadth_first, bench.schedule)};
+    measure::run_rounds(*bench.executor, cases, bench.workload,
                         {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
-    for (experiment::MeasuredRun& run : runs) run.wanted_s = 0;  // kernels that sleep want no core
-    runs[1].rates = rates_of(*bench.executor, bench.workload, runs[1].schedule);
+    for (experiment::Case& one : cases) one.wanted_s = 0;  // kernels that sleep want no core
+    cases[1].run.rates = rates_of(*bench.executor, bench.workload, cases[1].schedule);
     experiment::Plan plan;
-    plan.deck.acceptance = {
+    plan.point.deck.acceptance = {
         {.metric = deck::Metric::speedup, .order = Order::breadth_first, .min = least_speedup},
         {.metric = deck::Metric::overlap_efficiency, .order = Order::breadth_first, .min = 0.5}};
     experiment::Samples samples;
     samples.conditions.engines = {.workers = on_host ? chunks : 0};
-    samples.runs = runs;
+    samples.cases = cases;
     return experiment::judge(std::move(plan), std::move(samples));
   }
 };

@@ -432,7 +432,7 @@ TEST(LanesTest, WhoWaitsForALaneOfAGraphWaitsForAllOfIt) {
   bench.executor->run(bench.schedule, bench.workload);
   lanes::Lanes& lanes = bench.executor->lanes();
   lanes.bind(bench.schedule, bench.workload);
-  ASSERT_TRUE(lanes.launch());
+  ASSERT_TRUE(lanes.launch_graph());
   lanes.wait(2);
   EXPECT_TRUE(lanes.query(0));
 }

@@ -330,7 +330,7 @@ TEST(DeckFields, OfWorkloads) {
             "{kind: increment, elements: 4194304, type: float32, intensity: balanced, box: none, "
             "array: none, origin: none, pitch: none}");
   EXPECT_EQ(resolved_workload("kind: dgemm, type: float32, tile_m: 8, host_share: 0.25"),
-            "{kind: dgemm, m: 8192, n: 8192, k: 288, tile_m: 8, tile_n: 2048, alpha: 1, beta: 1, "
+            "{kind: dgemm, m: 8192, n: 8192, k: 288, tile_m: 8, tile_n: 2048, beta: 1, "
             "type: float32, host_share: 0.25}");
   EXPECT_EQ(resolved_workload("kind: increment, box: [4, 8], origin: [0, 0], intensity: 3"),
             "{kind: increment, elements: 32, type: float32, intensity: 3, box: [4, 8], "

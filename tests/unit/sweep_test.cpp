@@ -138,15 +138,16 @@ results::Point part_with(const deck::DeckPoint& point, double milliseconds, doub
   const auto layout = schedule::layout(point.deck, costs, std::nullopt);
   for (const auto& [order, seconds] : {std::pair(deck::Order::sequential, 10e-3),
                                        std::pair(deck::Order::depth_first, 1e-3 * milliseconds)}) {
-    experiment::MeasuredRun run;
+    experiment::Case one;
+    results::Run& run = one.run;
     run.order = order;
-    set_schedule(run, schedule::build(costs, layout, order, point.deck.issue.lanes));
+    set_schedule(one, schedule::build(costs, layout, order, point.deck.issue.lanes));
     run.samples_s = {seconds, seconds * (1 + part), seconds * (1 - part)};
     run.repetitions = 3;
     run.verified = true;
     run.bounds =
         model::Bounds{.serial_s = 1, .bound_s = 4e-3, .schedule_bound_s = 5e-3, .limit = "H2D"};
-    result.runs.push_back(finished(run));
+    result.runs.push_back(finished(one));
   }
   return result;
 }
@@ -283,9 +284,34 @@ TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
                 "           8    10.00 ms     5.000 ms  4.000 ms  depth_first  5.000 ms  best\n"
                 "          16    10.00 ms     5.250 ms  4.000 ms  depth_first  5.250 ms\n"
                 "          32    10.00 ms     6.000 ms  4.000 ms  depth_first  6.000 ms\n"));
+  // The order that wins is the last to go.
   EXPECT_THAT(shown(sweep, {.width = 60}),
-              HasSubstr("chunks.count     bound  fastest          time  mark\n"
-                        "           1  4.000 ms  depth_first  9.000 ms\n"));
+              HasSubstr("chunks.count  depth_first  fastest          time  mark\n"
+                        "           1     9.000 ms  depth_first  9.000 ms\n"));
+  EXPECT_THAT(shown(sweep_of(counts, {19, 17}), {.width = 60}),
+              HasSubstr("chunks.count  sequential  fastest         time  mark\n"));
+}
+
+TEST(SweepCharts, MarkTheBestPointOnOneScale) {
+  std::vector<Chart> charts;
+  const results::Result sweep =
+      sweep_of("sweep: {chunks.count: [1, 2, 4], issue.lanes: [1, 2]}\n", {9, 8, 7, 6, 5, 30});
+  for (Block& block : body(sweep)) {
+    if (auto* const chart = std::get_if<Chart>(&block.content)) charts.push_back(std::move(*chart));
+  }
+  ASSERT_EQ(charts.size(), 2U);
+  std::vector<std::string> marked;
+  for (const Chart& chart : charts) {
+    EXPECT_THAT(chart.x.includes, ElementsAre(1, 4));
+    EXPECT_THAT(chart.y.includes, ElementsAre(4e-3, testing::DoubleNear(30.3e-3, 1e-9)));
+    for (const Chart::Series& series : chart.series) {
+      for (const Chart::Point& point : series.points) {
+        if (!point.name.empty())
+          marked.push_back(chart.title + " " + series.name + " " + point.name);
+      }
+    }
+  }
+  EXPECT_THAT(marked, ElementsAre("issue.lanes 1 depth_first best"));
 }
 
 TEST(SweepTable, HasABestAndAKneeOfEachDevice) {
