@@ -51,7 +51,7 @@ inline std::string complaint(const std::function<void()>& load) {
 /// The message with lists of names cut to their first, such as "allowed: time, ...": no name that
 /// is new changes it.
 inline std::string without_lists(const std::string& message) {
-  static const std::regex list(R"((\b[a-z]\w{3,})(, [a-z]\w*){3,}|(kind \w+)(, \w+)+)");
+  static const std::regex list(R"((\b[a-z]\w{3,})(, [a-z]\w*){2,}|(kind \w+)(, \w+)+)");
   return std::regex_replace(message, list, "$1$3, ...");
 }
 
