@@ -43,4 +43,6 @@ use_root 4
 expect 0 "${inside[@]}" "${clean[@]}" cmake --install "$project/build/quickstart-kokkos4" --prefix "$folder/installed"
 expect 0 "${inside[@]}" "${clean[@]}" "$folder/installed/bin/miniapp" \
   "$folder/installed/share/overlap/input/increment.yaml" --set workload.elements=4096
+must "the health check is there and can be run" test -x "$folder/installed/share/overlap/ci/integrations/slurm/health.sh"
+must "the schema of results is there" test -s "$folder/installed/share/overlap/overlap-result-3.schema.json"
 echo "quick start: all passed"

@@ -24,12 +24,12 @@ void add_lost(int rank, const fleet::Member& member, const std::vector<Study>& s
   for (const Study& study : studies) {
     results::FleetDevice& device = devices.emplace_back();
     std::tie(device.host, device.boot_id) = member.host_of(rank);
-    device.job = base::Job{.launch = member.launch()};
+    device.job.launch = member.launch();
     device.unit = fmt::format("rank{}", rank);
     device.slot = fmt::format("{}", rank);
     device.subject.deck = study.result.deck.identity;
     device.deck_name = study.points.front().deck.name();
-    device.reasons.push_back({ExitCode::runtime_error, member.loss(rank), {}});
+    device.reasons.push_back({ExitCode::runtime_error, member.loss(rank)});
   }
 }
 
@@ -58,7 +58,7 @@ results::Fleet fleet_from(const std::vector<std::string>& texts, const std::vect
     try {
       for (results::FleetDevice& device : results::devices_of(file, text.substr(end + 1))) {
         device.file = with_deck(device.file, name_in_files(device, studies));
-        device.job->rank.reset();  // all are here or lost
+        device.job.rank.reset();  // all are here or lost
         input.devices.push_back(std::move(device));
       }
     } catch (const base::Error& error) {
@@ -80,13 +80,13 @@ double deadline_s(const Inputs& inputs) {
 }
 
 std::optional<Inputs> read_together(const Options& options, Machinery& machinery,
-                                    Terminal& terminal) {
+                                    std::optional<base::Error>& error, Terminal& terminal) {
   measure::require_free_choice(options.kokkos);
   try {
     machinery.meetings.emplace();
-  } catch (const base::Error& error) {
-    if (error.code() == ExitCode::usage) throw;
-    machinery.unusable = error;
+  } catch (const base::Error& no_meetings) {
+    if (no_meetings.code() == ExitCode::usage) throw;
+    error = no_meetings;
     return read_inputs(options);
   }
   fleet::Meetings& meetings = *machinery.meetings;
@@ -97,16 +97,16 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
   std::string fault;
   try {
     inputs = read_inputs(options);
-  } catch (const base::Error& error) {
-    fault = fmt::format("rank {} on {}: {}", rank, base::host_info().name, error.what());
+  } catch (const base::Error& wrong) {
+    fault = fmt::format("rank {} on {}: {}", rank, base::host_info().name, wrong.what());
   }
   std::vector<std::string> errors;  // by rank; empty: none
   try {
     errors = meetings.exchange(fleet::inputs, fault,
                                inputs ? deadline_s(*inputs) : deck::FleetRun{}.deadline_s);
-  } catch (const base::Error& error) {
+  } catch (const base::Error& no_meeting) {
     if (!inputs) throw base::Error(ExitCode::usage, fault);
-    machinery.unusable = error;
+    error = no_meeting;
     return inputs;
   }
   std::erase(errors, "");

@@ -12,10 +12,10 @@ namespace overlap {
 double deadline_s(const Inputs& inputs);
 
 /// Starts MPI and then reads the inputs: the start of MPI waits for all ranks. If some ranks cannot
-/// read theirs, rank 0 prints the first error, and no rank has inputs. If the ranks cannot meet,
-/// the machinery becomes unusable. Throws base::Error{usage}.
+/// read theirs, rank 0 prints the first error, and no rank has inputs. `error`: why the ranks
+/// cannot meet. Throws base::Error{usage}.
 std::optional<Inputs> read_together(const Options& options, Machinery& machinery,
-                                    Terminal& terminal);
+                                    std::optional<base::Error>& error, Terminal& terminal);
 
 /// Whether a result file of --fleet is about all ranks, not one per rank.
 bool is_common_file(const Output& output);

@@ -8,13 +8,11 @@
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "files.hpp"
 #include "fleet.hpp"
 #include "model/load.hpp"
-#include "names.hpp"
 #include "report/reports.hpp"
 #include "results.hpp"
-#include "results/fleet.hpp"
-#include "study.hpp"
 
 namespace overlap {
 namespace {
@@ -38,7 +36,7 @@ std::string answer(const Options& options) {
   if (options.version) return report::version(measure::build_info());
   if (!options.list) return options.help;
   return report::list(measure::build_info(), measure::devices(), measure::on_gpu(),
-                      measure::unavailable());
+                      measure::unavailable(), options.verbose);
 }
 
 /// Makes this process one without a fleet, because its ranks cannot meet. Files about all ranks are
@@ -54,39 +52,23 @@ void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
   machinery.meetings.reset();
 }
 
-/// Finds the place of this rank of a fleet. Throws base::Error{usage}; other errors are stored in
-/// `unusable`. If the ranks cannot meet, changes the options to those of one process.
-void find_place(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal) {
-  if (!options.fleet) return;
-  try {
-    if (!machinery.unusable) {
-      machinery.member.emplace(*machinery.meetings, deadline_s(inputs),
-                               [&](const std::string& text) { terminal.error(text); });
-    }
-  } catch (const base::Error& error) {
-    if (error.code() == ExitCode::usage) throw;
-    machinery.unusable = error;
-  }
-  if (machinery.unusable) return go_on_alone(options, machinery, terminal);
+/// Finds the place of this rank of a fleet. Throws base::Error where it has none.
+void find_place(const Inputs& inputs, Machinery& machinery, Terminal& terminal) {
+  machinery.member.emplace(*machinery.meetings, deadline_s(inputs),
+                           [&](const std::string& text) { terminal.error(text); });
   const auto& member = *machinery.member;
   if (member.rank() > 0) terminal.speak_for(member.name());
-  machinery.unusable = member.unplaced();
+  if (member.unplaced()) throw *member.unplaced();
 }
 
 /// Starts Kokkos, unless nothing will run, and without --device chooses the shipped device that
-/// predicts. Throws base::Error{usage}; other errors of this machine are stored in `unusable`
-/// (without decks: thrown).
+/// predicts.
 void start(const Options& options, Inputs& inputs, Machinery& machinery) {
-  if (!inputs.predicted.empty() || machinery.unusable) return;
-  try {
-    machinery.session.emplace(machinery.member ? machinery.member->kokkos_arguments(options.kokkos)
-                                               : options.kokkos);
-    if (options.device.empty() && options.calibrate.empty()) {
-      inputs.device = model::shipped_device(measure::match_of(*machinery.session));
-    }
-  } catch (const base::Error& error) {
-    if (error.code() == base::ExitCode::usage || inputs.decks.empty()) throw;
-    machinery.unusable = error;
+  if (!inputs.predicted.empty()) return;
+  machinery.session.emplace(machinery.member ? machinery.member->kokkos_arguments(options.kokkos)
+                                             : options.kokkos);
+  if (options.device.empty() && options.calibrate.empty()) {
+    inputs.device = model::shipped_device(measure::match_of(*machinery.session));
   }
 }
 
@@ -99,118 +81,16 @@ std::string calibration_note(const base::Machine& machine) {
                      build.compiler);
 }
 
-/// Writes the file of --calibrate, which the decks then use. With decks, errors are stored in
-/// `unusable`.
+/// Writes the file of --calibrate, which the decks then use.
 void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Terminal& terminal) {
   const std::string& path = options.calibrate;
-  try {
-    model::Device device = measure::calibrate(*machinery.session, progress_hooks(terminal));
-    device.path = path;
-    device.name = describe::name_of(path);
-    report::write_file(path, model::to_yaml(device, calibration_note(machine_of(machinery))));
-    if (!report::is_stream(path)) terminal.show("wrote " + base::one_line(path) + "\n");
-    inputs.device = std::move(device);
-  } catch (const std::exception& exception) {
-    const base::Error error = base::error_of(exception);
-    if (inputs.decks.empty()) throw;
-    machinery.unusable = error;
-  }
-}
-
-/// The options with placeholders replaced in the names of the result files of this process. With
-/// --fleet without the files about all ranks.
-Options with_files_of_rank(const Options& options, const Inputs& inputs, const FileNames& names) {
-  Options rank_options = options;
-  rank_options.outputs.clear();
-  for (const Output& output : options.outputs) {
-    if (options.fleet && is_common_file(output)) continue;
-    const std::string path = names.resolve(output.path);
-    if (!has_deck_placeholder(path)) {
-      rank_options.outputs.push_back({output.writer, path});
-      continue;
-    }
-    for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
-      rank_options.outputs.push_back(
-          {output.writer, with_deck(path, inputs.decks[i].front().deck.name()), i});
-    }
-  }
-  return rank_options;
-}
-
-/// Registers the files that the command reads.
-void register_inputs(const Inputs& inputs, report::Files& files) {
-  for (const auto& points : inputs.decks) files.reads(points.front().deck.path, "the deck");
-  if (inputs.device) files.reads(inputs.device->path, "the device file");
-  for (const model::Device& device : inputs.predicted) files.reads(device.path, "a device file");
-  for (const auto& references : inputs.references) {
-    for (const auto& [name, reference] : references) files.reads(reference.path, "a reference");
-  }
-}
-
-/// Locks the files whose names are known by now, and writes the first drafts of JSON files. Those
-/// that cannot be written are removed from the options and make the machinery unusable: nothing
-/// runs, and the other files contain the error. Throws base::Error{usage} if a file would overwrite
-/// another one of the command, as take_over(), and any error without a deck. `common`: the files
-/// about all ranks.
-void take_files(Options& options, const Inputs& inputs, const FileNames& names,
-                const std::vector<Output>& common, std::vector<Study>& studies,
-                Machinery& machinery) {
-  report::Files& files = machinery.files;
-  const auto succeeds = [&](const auto& action) {
-    try {
-      action();
-      return true;
-    } catch (const base::Error& error) {
-      if (error.code() == ExitCode::usage || inputs.decks.empty()) throw;
-      std::optional<base::Error>& unusable = machinery.unusable;
-      unusable = unusable ? base::Error(base::worst(unusable->code(), error.code()),
-                                        fmt::format("{}; {}", unusable->what(), error.what()))
-                          : error;
-      return false;
-    }
-  };
-  const auto take = [&](const Output& output, bool of_fleet) {
-    return succeeds([&] {
-      files.writes(output.path, std::string(output.writer->option));
-      if (!is_json(output) || report::is_stream(output.path)) return;
-      results::Fleet fleet;
-      fleet.broken = {{output.path, "did not finish"}};
-      if (!of_fleet && !studies.empty()) take_over(output.path, options.resume, studies.front());
-      files.draft(output.path, of_fleet ? output.writer->fleet(fleet)
-                                        : output.writer->write(results_of(studies, output.deck)));
-    });
-  };
-  options.calibrate = names.resolve(options.calibrate);
-  if (!options.calibrate.empty() && !has_device_placeholder(names.uuid)) {
-    succeeds([&] { files.writes(options.calibrate, "--calibrate"); });
-  }
-  for (const Output& output : common) take(output, true);
-  std::vector<Output> taken;
-  for (Output& output : options.outputs) {
-    output.path = names.resolve(output.path);
-    const bool waits = has_device_placeholder(output.path);
-    if (!output.taken && !waits) output.taken = take(output, false);
-    if (output.taken || waits) taken.push_back(output);
-  }
-  options.outputs = std::move(taken);
-}
-
-/// Writes a file; returns whether it could.
-bool write_output(const Output& output, std::vector<Study>& studies, Terminal& terminal) {
-  Study& study = studies[output.deck.value_or(studies.size() - 1)];
-  try {
-    report::write_file(output.path, output.writer->write(results_of(studies, output.deck)));
-    return true;
-  } catch (const std::exception& exception) {
-    const base::Error error = base::error_of(exception);
-    std::string message = error.what();
-    if (!message.starts_with(output.path)) message = output.path + ": cannot write: " + message;
-    terminal.error(message);
-    const auto code =
-        error.code() == ExitCode::interrupted ? error.code() : ExitCode::runtime_error;
-    results::fail(study.result, code, message);
-    return false;
-  }
+  if (path.empty()) return;
+  model::Device device = measure::calibrate(*machinery.session, progress_hooks(terminal));
+  device.path = path;
+  device.name = describe::name_of(path);
+  report::write_file(path, model::to_yaml(device, calibration_note(machine_of(machinery))));
+  if (!report::is_stream(path)) terminal.show("wrote " + base::one_line(path) + "\n");
+  inputs.device = std::move(device);
 }
 
 /// Writes all result files and prints the verdicts. A file that cannot be written counts as an
@@ -232,25 +112,28 @@ ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   }
   if (options.command != Command::run) return work_on_results(options, terminal);
   require_separate_files(options);
-  std::optional<Inputs> inputs =
-      options.fleet ? read_together(options, machinery, terminal) : read_inputs(options);
+  Attempt attempt{.with_decks = !options.decks.empty()};
+  std::optional<Inputs> inputs = options.fleet
+                                     ? read_together(options, machinery, attempt.error, terminal)
+                                     : read_inputs(options);
   if (!inputs) return ExitCode::usage;
   if (options.dry_run) {
     terminal.text(dry_run(*inputs));
     return ExitCode::pass;
   }
-  find_place(options, *inputs, machinery, terminal);
+  if (options.fleet && !attempt.error) attempt([&] { find_place(*inputs, machinery, terminal); });
+  if (options.fleet && !machinery.member) go_on_alone(options, machinery, terminal);
   std::vector<Study> studies = new_studies(*inputs, machine_of(machinery));
+  // Before anything runs: what can be opened. {uuid} and {host} are known after the start.
   FileNames names = file_names(machine_of(machinery), true);
   Options rank_options = with_files_of_rank(options, *inputs, names);
   register_inputs(*inputs, machinery.files);
-  take_files(rank_options, *inputs, names, common_files(options, names), studies, machinery);
-  start(options, *inputs, machinery);
+  take_files(rank_options, names, common_files(options, names), studies, machinery.files, attempt);
+  if (!attempt.error) attempt([&] { start(options, *inputs, machinery); });
   names = file_names(machine_of(machinery));
-  take_files(rank_options, *inputs, names, {}, studies, machinery);
-  if (!rank_options.calibrate.empty() && !machinery.unusable)
-    calibrate(rank_options, *inputs, machinery, terminal);
-  run_decks(rank_options, *inputs, studies, machinery, terminal);
+  take_files(rank_options, names, {}, studies, machinery.files, attempt);
+  if (!attempt.error) attempt([&] { calibrate(rank_options, *inputs, machinery, terminal); });
+  run_decks(rank_options, *inputs, studies, machinery, attempt.error, terminal);
   const ExitCode code = finish(rank_options, studies, terminal);
   return machinery.member ? finish_fleet(options, names, studies, machinery, terminal) : code;
 }
@@ -271,6 +154,9 @@ int main(int argc, char** argv) {
     if (options.quiet) terminal.be_quiet();
     if (options.verbose) terminal.be_verbose();
     if (options.fleet) std::signal(SIGUSR1, SIG_DFL);  // by which MPICH reports a dead rank
+    const bool answers =
+        options.dry_run || options.list || options.version || !options.help.empty();
+    if (answers) std::signal(SIGPIPE, SIG_DFL);  // whose reader may have seen enough
     code = run(options, machinery, terminal);
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);

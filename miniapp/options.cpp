@@ -201,7 +201,8 @@ void relate(CLI::App& app) {
   }
   for (const char* const alone : {"--list", "--version"}) {
     for (const CLI::Option* const other : app.get_options()) {
-      if (other->get_name() != alone) exclude(alone, other->get_name());
+      const bool details = other->get_name() == "--verbose" && alone == std::string_view("--list");
+      if (other->get_name() != alone && !details) exclude(alone, other->get_name());
     }
   }
 }
@@ -261,7 +262,8 @@ Options parse_options(int argc, char** argv) {
                "Print the schedules, or the points of a sweep; run nothing");
   app.add_flag("--quiet", options.quiet, "Print only the result lines");
   app.add_flag("--verbose", options.verbose,
-               "Print details, too: host times, rates, all that a page has");
+               "Print details, too: host times, rates, all that a page has; with --list the model "
+               "devices for teaching");
   app.add_flag("--version", options.version,
                "Print version, git commit, Kokkos, compiler, CUDA or HIP");
   app.footer(

@@ -47,8 +47,11 @@ void Terminal::show(const std::string& message) {
 }
 
 void Terminal::show(report::Blocks blocks) {
-  const report::Screen screen{
-      .width = width(), .colour = isatty(STDOUT_FILENO) != 0 && wipes_lines(), .verbose = verbose_};
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  const report::Screen screen{.width = width(),
+                              .narrow = terminal,
+                              .colour = terminal && wipes_lines(),
+                              .verbose = verbose_};
   if (quiet_ || blocks.empty()) return;
   const std::string piece = report::terminal({.blocks = std::move(blocks)}, screen);
   if (!piece.empty()) text(std::exchange(has_shown_, true) ? "\n" + piece : piece);

@@ -38,41 +38,27 @@ void write(const std::vector<Output>& outputs, const auto& subject, const auto& 
 }
 
 /// The files of a command, which keep its outputs locked. Throws base::Error where an output cannot
-/// be written, is written twice or is an input. A file that an earlier call left in a folder of
-/// results may be written anew.
+/// be written, is written twice or is an input.
 [[nodiscard]] report::Files require_outputs(const std::vector<Output>& outputs,
-                                            const std::vector<results::SourceFile>& sources,
-                                            const std::vector<std::string>& inputs = {}) {
+                                            const std::vector<std::string>& inputs) {
   report::Files files;
   for (const std::string& input : inputs) files.reads(input, "an input");
-  for (const results::SourceFile& source : sources) {
-    const bool written = std::ranges::any_of(outputs, [&](const Output& output) {
-      std::error_code error;  // an output that is not there yet is none of the inputs
-      return std::filesystem::equivalent(source.path, output.path, error);
-    });
-    if (!written || !results::is_left_out(source)) files.reads(source.path, "an input");
-  }
   for (const Output& output : outputs)
     files.writes(output.path, std::string(output.writer->option));
   return files;
 }
 
-/// The files of a command; says which of its folders it skips.
-results::Sources sources_of(const Options& options, Terminal& terminal) {
+/// The input files of a command; says which of its folders it skips.
+std::vector<std::string> inputs_of(const Options& options, Terminal& terminal) {
   results::Sources sources = results::source_files(options.results);
-  std::vector<std::string> skipped = sources.others;
-  for (const results::SourceFile& file : sources.files) {
-    if (results::is_left_out(file)) skipped.push_back(file.path);
-  }
-  if (!skipped.empty()) terminal.note(results::text_of_left_out(skipped));
-  return sources;
+  if (!sources.others.empty()) terminal.note(results::text_of_left_out(sources.others));
+  return std::move(sources.files);
 }
 
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   constexpr report::Writer writer{"-o", "", "", "", false, nullptr};
-  const results::Sources sources = sources_of(options, terminal);
-  const auto files = require_outputs({{&writer, options.output}}, sources.files);
+  const auto files = require_outputs({{&writer, options.output}}, inputs_of(options, terminal));
   const std::vector<results::Result> results = results::read_measured(options.results);
   const auto [entries, left_out, widened] = results::baseline(results, options.below);
   const std::string comment =
@@ -86,18 +72,18 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   };
   std::set<std::string> names;
   for (const results::Entry& entry : left_out) names.insert(name(entry));
-  std::string text = fmt::format("wrote {}: {} entries from {}", base::one_line(options.output),
-                                 entries.size(), base::counted(results.size(), "result"));
+  std::string text = fmt::format("wrote {}: {} {} from {}", base::one_line(options.output),
+                                 entries.size(), entries.size() == 1 ? "entry" : "entries",
+                                 base::counted(results.size(), "result"));
   if (!names.empty()) {
     text += fmt::format("; no entry for medians that are not above 0, or ratios too far apart: {}",
                         fmt::join(names, "; "));
   }
   if (!widened.empty()) {
     const auto& widest = *std::ranges::max_element(widened, {}, &results::Entry::tolerance);
-    text += fmt::format(
-        "; tolerance of {} entries raised to the interval of the results, at most "
-        "to {} ({})",
-        widened.size(), base::spell_part(widest.tolerance), name(widest));
+    text += fmt::format("; {} raised to the interval of the results, at most to {} ({})",
+                        base::counted(widened.size(), "tolerance"),
+                        base::spell_part(widest.tolerance), name(widest));
   }
   terminal.show(text + "\n");
   return base::ExitCode::pass;
@@ -158,7 +144,7 @@ base::ExitCode finish(const std::vector<Output>& outputs, results::Comparisons& 
 
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  const auto files = require_outputs(options.outputs, sources_of(options, terminal).files);
+  const auto files = require_outputs(options.outputs, inputs_of(options, terminal));
   results::Comparisons comparisons =
       options.side_by_side ? side_by_side(options) : comparisons_of(options);
   return finish(options.outputs, comparisons, options, terminal);
@@ -167,8 +153,9 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
 /// `merge`: prints many devices' results as one outcome.
 base::ExitCode merge_results(const Options& options, Terminal& terminal) {
   const results::Sources sources = results::source_files(options.results);
-  const auto files =
-      require_outputs(options.outputs, sources.files, {options.expected, options.reference});
+  std::vector<std::string> inputs = sources.files;
+  inputs.insert(inputs.end(), {options.expected, options.reference});
+  const auto files = require_outputs(options.outputs, inputs);
   std::vector<results::ExpectedHost> expected;
   std::optional<results::Reference> reference;
   if (!options.expected.empty()) expected = results::read_hosts(options.expected);
@@ -176,8 +163,8 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
     reference =
         results::load_reference(deck::shipped_path(options.reference, "references", "reference"));
   }
-  results::Fleet fleet = results::fleet_of(results::read_devices(sources), expected,
-                                           reference ? &*reference : nullptr);
+  results::Fleet fleet = results::fleet_of(
+      results::read_devices(sources, reference ? &*reference : nullptr), expected);
   return finish(options.outputs, fleet, options, terminal);
 }
 
@@ -191,14 +178,12 @@ base::ExitCode show(const report::Results& to_show, const Options& options, Term
                                     output.writer->option, report::sweep_options()));
     }
   }
-  std::vector<results::SourceFile> sources;
-  for (const std::string& file : options.results) sources.push_back({file, true});
-  const auto files = require_outputs(options.outputs, sources);
+  const auto files = require_outputs(options.outputs, options.results);
   for (const results::Result& result : to_show) {
     terminal.show(report::heading(result, result.points.front()));
     for (const results::Point& point : result.points) terminal.lines(report::wrong_data(point));
     if (result.error) terminal.error(*result.error);
-    terminal.show(report::findings(result));
+    terminal.show(report::body(result));
   }
   auto code = base::ExitCode::pass;
   for (const results::Result& result : to_show) code = base::worst(code, result.code);
@@ -213,7 +198,7 @@ base::ExitCode show(const report::Results& to_show, const Options& options, Term
 /// Reports of a fleet or a comparison as if just made.
 base::ExitCode show(auto subject, const Options& options, Terminal& terminal) {
   require_writers(options, subject);
-  const auto files = require_outputs(options.outputs, {{options.results.front(), true}});
+  const auto files = require_outputs(options.outputs, options.results);
   return finish(options.outputs, subject, options, terminal);
 }
 

@@ -6,16 +6,14 @@
 #include <array>
 #include <chrono>
 #include <ctime>
-#include <filesystem>
 #include <functional>
 #include <map>
 
 #include "base/interrupt.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "files.hpp"
 #include "model/load.hpp"
-#include "results/describe.hpp"
-#include "results/read_files.hpp"
 
 namespace overlap {
 namespace {
@@ -36,83 +34,10 @@ std::map<std::string, std::string> hashes_of(const Inputs& inputs, std::size_t d
   return hashes;
 }
 
-using Shared = decltype(Study::shared);
-
-/// What the points of a sweep share: what is known before the device is, or the rest.
-Shared shared(const results::Result& result, bool with_device) {
-  const auto& [build, host, device, job, placement] = result.machine;
-  if (with_device) {
-    return {{"device", device ? device->name + " " + device->id() : host.cpu},
-            {"set of CPUs", host.affinity},
-            {"reference or device file", result.inputs}};
-  }
-  return {{"build of miniapp", describe::write(build)},
-          {"host", host.name},
-          {"deck or --set option", result.deck.resolved}};
-}
-
-[[noreturn]] void refuse(const std::string& path, const std::string& found) {
-  throw base::Error(ExitCode::usage,
-                    fmt::format("{}: found {}, or another name for the result file",
-                                base::one_line(path), found));
-}
-
-/// Throws base::Error{usage} where finished points in a file do not share it.
-void require_same(const std::string& path, const Shared& before, const Shared& now) {
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    if (before[i].second == now[i].second) continue;
-    refuse(path,
-           fmt::format("points of another {}; allowed: --resume with the same", before[i].first));
-  }
-}
-
-/// The sweep in a result file; empty: there is no file. Throws base::Error for anything else.
-std::optional<results::Result> sweep_in(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
-  results::Content content = results::read_content(path);
-  auto* const results = std::get_if<std::vector<results::Result>>(&content);
-  if (results == nullptr || results->size() > 1 || !results->front().sweeps()) {
-    refuse(path, "no result of a sweep; allowed: the result file of the sweep to resume");
-  }
-  return std::move(results->front());
-}
-
 /// Whether this machine lacks what the point needs, which says nothing about other points.
 bool is_skipped(const results::Point& point) {
   return point.outcome && (point.outcome->exit_code == ExitCode::precondition ||
                            point.outcome->exit_code == ExitCode::skipped);
-}
-
-std::ptrdiff_t count_finished(const results::Result& result) {
-  return std::ranges::count_if(result.points, &results::Point::is_finished);
-}
-
-/// Whether no point is left to measure here.
-bool is_over(const results::Result& result) {
-  return std::ranges::all_of(result.points, [](const results::Point& point) {
-    return point.is_finished() || is_skipped(point);
-  });
-}
-
-/// Where finished points wait for --resume; empty if there are none.
-std::string resume_hint(const Study& study) {
-  const auto finished = count_finished(study.result);
-  if (study.file.empty() || finished == 0) return "";
-  return fmt::format("{} of {} points are kept in {}; continue with --resume", finished,
-                     study.points.size(), study.file);
-}
-
-/// Says what --resume took over. Throws as require_same().
-void begin_resumed(const Study& study, const Machinery& machinery, Terminal& terminal) {
-  if (!machinery.unusable) require_same(study.file, study.shared, shared(study.result, true));
-  const auto finished = count_finished(study.result);
-  if (finished == 0) {
-    terminal.note(study.file + ": no finished points; starting from scratch");
-  } else {
-    terminal.show(fmt::format("{} of {} points are taken from {}\n\n", finished,
-                              study.points.size(), study.file));
-  }
 }
 
 /// If an interrupt ended the study before this one, marks this one as interrupted before its first
@@ -125,29 +50,15 @@ bool mark_interrupted(std::vector<Study>& studies, std::size_t deck) {
   return true;
 }
 
-/// Writes the files with this deck, as far as it is known: of one that goes on, the JSON files.
-/// What cannot be written is left to the last time, which reports it.
-void save(const Options& options, const std::vector<Study>& studies, std::size_t deck,
-          report::Files& files) {
-  const bool ended = studies[deck].ended;
-  for (const Output& output : options.outputs) {
-    const bool concerned = output.deck.value_or(deck) == deck && (ended || is_json(output));
-    if (!concerned || report::is_stream(output.path)) continue;
-    try {
-      files.draft(output.path, output.writer->write(results_of(studies, output.deck)));
-    } catch (const std::exception&) {
-    }
-  }
-}
-
 /// Measures or predicts the points of one deck: probe, plan, predict, measure, judge.
 struct Runner {
   const Inputs& inputs;
   Machinery& machinery;
   Terminal& terminal;
   results::References references;
-  std::function<void()> save;                 ///< what is known so far
-  std::optional<experiment::Plan> plan = {};  ///< of the last phase
+  const std::optional<base::Error>& hindered;  ///< why nothing can run here
+  std::function<void()> save;                  ///< what is known so far
+  std::optional<experiment::Plan> plan = {};   ///< of the last phase
 
   results::Point predict_point(const Study& study, const deck::DeckPoint& point);
   results::Point measure_point(const Study& study, const deck::DeckPoint& point,
@@ -165,7 +76,7 @@ results::Point Runner::predict_point(const Study& study, const deck::DeckPoint& 
 
 /// Adds the predictions of a device to a plan, or the reason why it has none.
 void add_predictions(experiment::Plan& plan, const model::Device& device) {
-  const std::string reason = experiment::unpredictable(plan.deck, device);
+  const std::string reason = experiment::unpredictable(plan.point.deck, device);
   if (reason.empty()) {
     experiment::predict(plan, device);
     plan.notes.emplace_back("predicted by", device.name);
@@ -185,7 +96,7 @@ results::Point Runner::measure_point(const Study& study, const deck::DeckPoint& 
     plan = experiment::plan(point, measure::probe(point.deck, session, hooks));
     if (inputs.device) add_predictions(*plan, *inputs.device);
   }
-  plan->phase = point.phase;
+  plan->point.phase = point.phase;
   if (!study.result.sweeps() && !reuses_plan) {
     terminal.show(report::heading(study.result, experiment::planned_point(*plan)));
   }
@@ -198,6 +109,7 @@ results::Point Runner::measure_point(const Study& study, const deck::DeckPoint& 
 results::Point Runner::run(const Study& study, const deck::DeckPoint& point) {
   try {
     base::check_interrupt();
+    if (hindered) throw *hindered;
     if (!machinery.session) return predict_point(study, point);
     const measure::Hooks progress = progress_hooks(terminal);
     if (!machinery.member) return measure_point(study, point, progress);
@@ -222,6 +134,10 @@ void run_points(Study& study, Runner& runner) {
   results::Result& result = study.result;
   const auto start = Clock::now();
   Clock::duration saving{};  // at most half of the time
+  if (runner.hindered && std::ranges::all_of(result.points, &results::Point::is_finished)) {
+    results::fail(result, runner.hindered->code(), runner.hindered->what());
+    return terminal.error(runner.hindered->what());
+  }
   for (std::size_t number = 0; number < study.points.size(); ++number) {
     if (result.points[number].is_finished()) continue;
     const deck::DeckPoint& point = study.points[number];
@@ -235,12 +151,13 @@ void run_points(Study& study, Runner& runner) {
       saving += Clock::now() - begin;
     }
     if (done.is_finished()) continue;
-    if (result.sweeps() && is_skipped(done)) {
+    if (result.sweeps() && is_skipped(done) && !runner.hindered) {
       terminal.note("skipped " + name + ": " + done.ended_by());
       continue;
     }
     const std::string hint = resume_hint(study);
-    const bool with_name = result.sweeps() && done.outcome->exit_code != ExitCode::interrupted;
+    const bool with_name =
+        result.sweeps() && !runner.hindered && done.outcome->exit_code != ExitCode::interrupted;
     terminal.error((with_name ? name + ": " : "") + done.ended_by() +
                    (hint.empty() ? "" : "; " + hint));
     return;
@@ -250,6 +167,12 @@ void run_points(Study& study, Runner& runner) {
 }
 
 }  // namespace
+
+bool is_over(const results::Result& result) {
+  return std::ranges::all_of(result.points, [](const results::Point& point) {
+    return point.is_finished() || is_skipped(point);
+  });
+}
 
 measure::Hooks progress_hooks(Terminal& terminal) {
   measure::Hooks hooks;
@@ -303,37 +226,6 @@ report::Results results_of(const std::vector<Study>& studies, std::optional<std:
   return results;
 }
 
-void take_over(const std::string& path, bool resume, Study& study) {
-  resume = resume && study.result.sweeps();
-  if (study.result.sweeps() && study.file.empty()) study.file = path;
-  std::optional<results::Result> earlier;
-  try {
-    earlier = sweep_in(path);
-  } catch (const base::Error& error) {
-    if (resume) throw base::Error(ExitCode::usage, error.what());
-  }
-  if (!earlier) return;
-  const auto finished = count_finished(*earlier);
-  if (!resume) {
-    if (finished == 0 || is_over(*earlier) || earlier->predicts()) return;
-    refuse(path,
-           fmt::format("{} of {} points of an unfinished sweep; allowed: --resume to continue",
-                       finished, earlier->points.size()));
-  }
-  if (finished == 0) return;
-  if (earlier->predicts()) {
-    refuse(path, "a predicted sweep; allowed: the result file of the sweep to resume");
-  }
-  require_same(path, shared(*earlier, false), shared(study.result, false));
-  study.shared = shared(*earlier, true);
-  study.result.machine = earlier->machine;  // of these points, until it is known that it is ours
-  study.result.inputs = earlier->inputs;
-  for (std::size_t i = 0; i < std::min(study.points.size(), earlier->points.size()); ++i) {
-    results::Point& point = earlier->points[i];
-    if (point.is_finished()) results::put(study.result, i, std::move(point));
-  }
-}
-
 std::string now_utc() {
   const std::time_t now = std::time(nullptr);
   std::array<char, 32> text{};
@@ -342,43 +234,27 @@ std::string now_utc() {
 }
 
 void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>& studies,
-               Machinery& machinery, Terminal& terminal) {
+               Machinery& machinery, const std::optional<base::Error>& error, Terminal& terminal) {
   std::int64_t phases = 0;
   for (std::size_t i = 0; i < studies.size(); ++i) {
     const base::Machine machine = machine_of(machinery);
     Study& study = studies[i];
-    if (!machinery.unusable || study.shared.empty()) {
+    if (!error || study.shared.empty()) {
       study.result.machine = machine;
       study.result.inputs = hashes_of(inputs, i);
     }
     study.result.started = now_utc();
     study.ended = mark_interrupted(studies, i);
     if (study.ended) continue;
-    if (options.resume) begin_resumed(study, machinery, terminal);
+    if (options.resume) begin_resumed(study, !error, terminal);
     if (study.result.sweeps()) terminal.show(report::heading(study.result, {}));
-    if (machinery.unusable) {
-      const base::Error error = named(study.points.front().deck, *machinery.unusable);
-      const auto& points = study.result.points;
-      const auto next = std::ranges::find_if_not(points, &results::Point::is_finished);
-      if (next == points.end()) {
-        results::fail(study.result, error.code(), error.what());
-        terminal.error(error.what());
-      } else {
-        const auto number = static_cast<std::size_t>(next - points.begin());
-        results::put(study.result, number, experiment::failed_point(study.points[number], error));
-        terminal.error(points[number].ended_by());
-      }
-    } else {
-      Runner runner{inputs,
-                    machinery,
-                    terminal,
-                    {results::subject_of(machine), inputs.references[i]},
-                    [&, i] { save(options, studies, i, machinery.files); }};
-      run_points(study, runner);
-    }
+    Runner runner{inputs,   machinery,
+                  terminal, {results::subject_of(machine), inputs.references[i]},
+                  error,    [&, i] { save(options, studies, i, machinery.files); }};
+    run_points(study, runner);
     study.ended = true;
     if (i + 1 < studies.size()) save(options, studies, i, machinery.files);
-    if (!machinery.member) terminal.show(report::findings(study.result));
+    if (!machinery.member) terminal.show(report::body(study.result));
     phases += std::ssize(inputs.decks[i]);
     if (machinery.member) machinery.member->skip_to(phases);  // skipped after an error
   }

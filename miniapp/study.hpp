@@ -16,12 +16,10 @@ namespace overlap {
 /// Resources of runs. Must outlive the error handling.
 struct Machinery {
   std::optional<fleet::Meetings> meetings;  ///< of --fleet
-  std::optional<fleet::Member> member;      ///< of --fleet
   std::optional<measure::Session> session;
-  report::Files files;  ///< locked until the end
-  std::optional<base::Error>
-      unusable;         ///< why nothing can run here; becomes the error of every point
-  bool broken = false;  ///< an error ended the program
+  std::optional<fleet::Member> member;  ///< of --fleet; freed before the session
+  report::Files files;                  ///< locked until the end
+  bool broken = false;                  ///< an error ended the program
 
   /// Whether a regular shutdown would crash or hang: a lost device cannot be freed, and MPI waits
   /// for lost ranks.
@@ -46,6 +44,9 @@ struct Study {
   bool ended = false;  ///< whether nothing will be added to the result
 };
 
+/// Whether no point is left to measure here.
+bool is_over(const results::Result& result);
+
 /// The studies of the decks, of which nothing ran yet.
 std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machine);
 
@@ -53,19 +54,15 @@ std::vector<Study> new_studies(const Inputs& inputs, const base::Machine& machin
 /// finish".
 report::Results results_of(const std::vector<Study>& studies, std::optional<std::size_t> deck = {});
 
-/// Looks for an earlier sweep in a result file that is about to be written. With `resume`, its
-/// finished points become those of the study. Throws base::Error{usage} if it has some but is to be
-/// overwritten, or if they are of another program, host or deck.
-void take_over(const std::string& path, bool resume, Study& study);
-
 /// The time as in result files.
 std::string now_utc();
 
 /// Runs the decks one after the other, and of a sweep the points that are left. Writes JSON files
 /// after each point of a sweep, and all files with a deck when it ends, except streams; the last
 /// deck's are left to the caller. Errors are stored in the results; base::Error{usage} is thrown.
-/// The reports of a fleet are made from all ranks at the end.
+/// The reports of a fleet are made from all ranks at the end. `error`: why nothing can run here; it
+/// ends the first point of each deck.
 void run_decks(const Options& options, const Inputs& inputs, std::vector<Study>& studies,
-               Machinery& machinery, Terminal& terminal);
+               Machinery& machinery, const std::optional<base::Error>& error, Terminal& terminal);
 
 }  // namespace overlap

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "base/error.hpp"
 #include "deck/metrics.hpp"
 #include "deck/orders.hpp"
+#include "deck/workloads.hpp"
 
 namespace overlap::describe {
 struct Document;
@@ -20,21 +20,12 @@ struct Document;
 /// The deck: the complete description of one experiment, parsed once, with all defaults filled in.
 namespace overlap::deck {
 
-/// Each workload also has its row in deck/words.hpp, its costs in src/schedule/NAME.cpp, its
-/// kernels in src/workload/NAME.cpp and its keys in deck/workload.cpp.
-enum class WorkloadKind { increment, rowsum, pipeline, dgemm, custom };
-
 /// What a task does. `host` is work of the issuing host thread. Custom workloads only: `query` is a
 /// query of the state of a lane by that thread, `default_stream` an operation that waits for all
 /// earlier ones and delays all later ones (as in the legacy default stream). `disturbance` is a
 /// call by the issuing thread that a deck inserts between the tasks.
 enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance };
 
-enum class ElementType { int32, int64, float32, float64 };
-/// Bytes of one element.
-constexpr std::size_t size_of(ElementType type) {
-  return type == ElementType::int32 || type == ElementType::float32 ? 4 : 8;
-}
 enum class SumType { same, int64 };
 enum class SumAxis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
@@ -132,10 +123,10 @@ struct Workload {
   RowsumKernel kernel = RowsumKernel::automatic;
   std::int64_t iterations = 5;
   std::vector<CustomTask> tasks;  ///< custom: in the order of the deck
-  /// Dgemm: C (m x n) = alpha A (m x k) B (k x n) + beta C, column-major, in tiles of C.
+  /// Dgemm: C (m x n) = A (m x k) B (k x n) + beta C, column-major, in tiles of C.
   std::int64_t m = 8192, n = 8192, k = 288;
   std::int64_t tile_m = 2048, tile_n = 2048;
-  double alpha = 1, beta = 1;
+  std::int64_t beta = 1;  ///< or 0
   std::optional<double> host_share;  ///< dgemm: fraction of the tiles, required by four_way
 };
 

@@ -45,14 +45,14 @@ int lane_count(const std::vector<CustomTask>& tasks) {
 /// The section `issue` of a deck whose workload is read.
 void describe(Visitor& v, Issue& i, const Workload& workload) {
   const Reader* const map = v.reader();
-  const bool custom = workload.kind == WorkloadKind::custom;
+  const Split split = row_of(workload.kind).split;
   OneOf<Order> order;
   if (map != nullptr) {
-    if (custom) i.orders = {Order::sequential, Order::custom};
-    if (custom) i.lanes = lane_count(workload.tasks);
-    if (workload.kind == WorkloadKind::dgemm) {
-      i.orders = {Order::sequential, Order::two_way, Order::three_way};
+    if (split == Split::tasks) {
+      i.orders = {Order::sequential, Order::custom};
+      i.lanes = lane_count(workload.tasks);
     }
+    if (split == Split::tiles) i.orders = {Order::sequential, Order::two_way, Order::three_way};
     order.only = orders_of(workload.kind);
   }
   const std::string allowed = "a list of at least one of " + order.values().allowed;
@@ -79,7 +79,7 @@ void describe(Visitor& v, Issue& i, const Workload& workload) {
     map->at("orders").item(n).fail(
         fmt::format("found '{}' again; allowed: each order once", to_string(i.orders[n])));
   }
-  if (custom && i.lanes != lane_count(workload.tasks)) {
+  if (split == Split::tasks && i.lanes != lane_count(workload.tasks)) {
     map->at("lanes").fail_allowed(fmt::format("{}, the lanes that workload.tasks names, or no key",
                                               lane_count(workload.tasks)));
   }
@@ -154,8 +154,9 @@ struct Exclusion {
 };
 
 std::vector<Exclusion> exclusions(const Deck& deck) {
-  const bool custom = deck.workload.kind == WorkloadKind::custom;
-  const bool uncut = custom || deck.workload.kind == WorkloadKind::dgemm;  // not cut into chunks
+  const Split split = row_of(deck.workload.kind).split;
+  const bool custom = split == Split::tasks;
+  const bool uncut = split != Split::chunks;
   const std::string pieces =
       custom ? ", whose tasks define the copies" : ", which is split by tile_m and tile_n";
   const std::string box = deck.workload.box ? "workload.box" : "workload.pitch";
@@ -252,9 +253,7 @@ void describe(Visitor& v, Deck& d) {
   v("chunks", d.chunks, "How the data are split into chunks.");
   if (map != nullptr) {
     map->at("chunks").expect_one("count", "bytes");
-    const WorkloadKind kind = d.workload.kind;
-    const bool cut = kind == WorkloadKind::increment || kind == WorkloadKind::rowsum;
-    if (!d.chunks.count && !d.chunks.bytes) d.chunks.count = cut ? 4 : 1;
+    if (!d.chunks.count && !d.chunks.bytes) d.chunks.count = row_of(d.workload.kind).chunks;
   }
   v("memory", d.memory, "Where the data reside.");
   v("issue", d.issue, "How tasks are issued.",

@@ -12,19 +12,9 @@ namespace overlap::deck {
 using describe::in_order;
 using describe::spellings;
 using describe::to_string;
-using describe::Word;
 using describe::words;
 
-constexpr auto words_of(WorkloadKind) {
-  using enum WorkloadKind;
-  return std::to_array<Word<WorkloadKind>>({
-      {increment, "increment", "a[i] += sqrt(sin(x)^2 + cos(x)^2), in place"},
-      {rowsum, "rowsum", "sums of a 2-D array along its contiguous axis"},
-      {pipeline, "pipeline", "two operations, two inputs and one output each, iterated"},
-      {dgemm, "dgemm", "matrix products C = alpha A B + beta C, by tiles of C"},
-      {custom, "custom", "copies, busy kernels and host work as listed"},
-  });
-}
+constexpr auto words_of(WorkloadKind) { return workloads; }
 constexpr auto words_of(Order) { return orders; }
 constexpr auto words_of(Stage) {
   return in_order<Stage>("h2d", "kernel", "d2h", "host", "query", "default_stream", "disturbance");
@@ -67,11 +57,12 @@ inline std::vector<std::string> names_of(const std::vector<Order>& list) {
 
 /// The orders that a kind of workload supports.
 inline std::vector<Order> orders_of(WorkloadKind kind) {
+  const Split split = row_of(kind).split;
   std::vector<Order> suitable;
   for (const OrderRow& row : orders) {
-    const bool suits = kind == WorkloadKind::dgemm    ? row.tiles
-                       : kind == WorkloadKind::custom ? row.listed
-                                                      : row.chunks;
+    const bool suits = split == Split::tiles   ? row.tiles
+                       : split == Split::tasks ? row.listed
+                                               : row.chunks;
     if (suits) suitable.push_back(row.value);
   }
   return suitable;

@@ -48,17 +48,6 @@ constexpr Spelling<Intensity> intensity_codec = {
       return fmt::format("{}{}", std::llround(intensity.balance), balanced);
     }};
 
-/// alpha or beta of a matrix product.
-struct Factor : Real {
-  bool may_be_zero;
-
-  std::optional<double> parse(const Json& found) const {
-    const auto value = Real::parse(found);
-    const bool zero = may_be_zero && value == 0;
-    return value && (zero || std::abs(*value) >= 1e-6) ? value : std::nullopt;
-  }
-};
-
 constexpr Spelling<std::string> task_name = {
     .values =
         [] {
@@ -272,10 +261,7 @@ void describe_dgemm(Visitor& v, Workload& w) {
   v("tile_m", w.tile_m, "Rows of a tile of C, at most m.", count(1, reads ? w.m : most_elements));
   v("tile_n", w.tile_n, "Columns of a tile of C, at most n.",
     count(1, reads ? w.n : most_elements));
-  v("alpha", w.alpha, "Factor of the product.",
-    Factor{number("a number of magnitude 1e-6 to 1e6", -1e6, 1e6), false});
-  v("beta", w.beta, "Factor of the initial C.",
-    Factor{number("0 or a number of magnitude 1e-6 to 1e6", -1e6, 1e6), true});
+  v("beta", w.beta, "1: adds the product to C; 0: C is not read.", count(0, 1));
 }
 
 void check(const Reader& reader, const Workload& w) {
@@ -291,8 +277,7 @@ void check(const Reader& reader, const Workload& w) {
     check_product("elements", w.elements, "iterations", w.iterations);
   }
   if (w.kind == WorkloadKind::rowsum) check_product("rows", w.rows, "columns", w.columns);
-  const bool is_integer = w.type == ElementType::int32 || w.type == ElementType::int64;
-  if (w.sum_type != SumType::same && !is_integer) {
+  if (w.sum_type != SumType::same && !is_integer(w.type)) {
     reader.at("sum_type")
         .fail_allowed(
             fmt::format("same with type {} ({})", to_string(w.type), reader.at("type").origin()));
@@ -336,12 +321,10 @@ void describe(Visitor& v, Workload& w) {
   if (w.kind == dgemm) describe_dgemm(v, w);
   OneOf<ElementType> types;
   if (map != nullptr) {
-    w.type = w.kind == rowsum  ? ElementType::int32
-             : w.kind == dgemm ? ElementType::float64
-                               : ElementType::float32;
-    if (w.kind != rowsum) types.only = {ElementType::float32, ElementType::float64};
+    w.type = row_of(w.kind).type;
+    if (!row_of(w.kind).integers) types.only = {ElementType::float32, ElementType::float64};
   }
-  if (w.kind != custom) {
+  if (row_of(w.kind).split != Split::tasks) {
     v("type", w.type, "Type of the elements; integers only with rowsum.", types,
       defaults_to("`float32`; rowsum: `int32`; dgemm: `float64`"));
   }

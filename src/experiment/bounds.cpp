@@ -7,16 +7,16 @@ namespace overlap::experiment {
 namespace {
 
 /// For each rate the run whose chunks had the least median; null: none has rates.
-using Least = std::array<const MeasuredRun*, model::all_rates.size()>;
+using Least = std::array<const Case*, model::all_rates.size()>;
 
-Least least_of(const std::vector<MeasuredRun>& runs) {
+Least least_of(const std::vector<Case>& cases) {
   Least least{};
-  for (const MeasuredRun& run : runs) {
+  for (const Case& one : cases) {
     // Tiles of the host reduce the work of the device.
-    if (!run.rates || host_tiles(run.schedule) > 0) continue;
+    if (!one.run.rates || host_tiles(one.schedule) > 0) continue;
     for (std::size_t i = 0; i < least.size(); ++i) {
       const model::Rate rate = model::all_rates[i];
-      if (!least[i] || (*run.rates).*rate < (*least[i]->rates).*rate) least[i] = &run;
+      if (!least[i] || (*one.run.rates).*rate < (*least[i]->run.rates).*rate) least[i] = &one;
     }
   }
   return least;
@@ -24,29 +24,30 @@ Least least_of(const std::vector<MeasuredRun>& runs) {
 
 }  // namespace
 
-void add_bounds(std::vector<MeasuredRun>& runs, const timeline::Engines& engines) {
-  const Least least = least_of(runs);
-  for (MeasuredRun& run : runs) {
+void add_bounds(std::vector<Case>& cases, const timeline::Engines& engines) {
+  const Least least = least_of(cases);
+  for (Case& one : cases) {
+    results::Run& run = one.run;
     if (!run.rates) continue;
     Least from = least;
-    if (host_tiles(run.schedule) > 0) from.fill(&run);
+    if (host_tiles(one.schedule) > 0) from.fill(&one);
     model::Rates best = *run.rates;
     for (std::size_t i = 0; i < from.size(); ++i) {
-      best.*model::all_rates[i] = (*from[i]->rates).*model::all_rates[i];
+      best.*model::all_rates[i] = (*from[i]->run.rates).*model::all_rates[i];
     }
-    run.bounds = model::bounds(run.schedule, *run.rates, best, engines);
+    run.bounds = model::bounds(one.schedule, *run.rates, best, engines);
     run.bound_samples_s.clear();
     if (run.bounds->bound_s <= 0) {  // no work
       run.bounds.reset();
       continue;
     }
-    for (std::size_t round = 0; round < run.round_rates.size(); ++round) {
+    for (std::size_t round = 0; round < one.round_rates.size(); ++round) {
       model::Rates now = best;
       for (std::size_t i = 0; i < from.size(); ++i) {
         const double sampled_s = from[i]->round_rates[round].*model::all_rates[i];
         if (!std::isnan(sampled_s)) now.*model::all_rates[i] = sampled_s;
       }
-      run.bound_samples_s.push_back(model::hardware_bounds(run.schedule, now, engines).bound_s);
+      run.bound_samples_s.push_back(model::hardware_bounds(one.schedule, now, engines).bound_s);
     }
   }
 }

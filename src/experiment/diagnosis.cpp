@@ -60,7 +60,8 @@ double lane_s(const schedule::Schedule& schedule, const model::Rates& rates) {
 
 /// Input of the diagnoses.
 struct Evidence {
-  const MeasuredRun& run;
+  const Case& measured;
+  const results::Run& run;
   const schedule::Schedule& schedule;
   const Conditions& conditions;
   model::Rates rates = {};
@@ -91,14 +92,17 @@ struct Evidence {
   }
 };
 
-Evidence evidence_of(const MeasuredRun& run, const std::vector<MeasuredRun>& runs,
+Evidence evidence_of(const Case& measured, const std::vector<Case>& cases,
                      const Conditions& conditions) {
-  Evidence evidence{.run = run,
-                    .schedule = run.schedule,
+  const results::Run& run = measured.run;
+  const results::Runs runs = runs_of(cases);
+  Evidence evidence{.measured = measured,
+                    .run = run,
+                    .schedule = measured.schedule,
                     .conditions = conditions,
-                    .traffic = schedule::traffic(run.schedule),
+                    .traffic = schedule::traffic(measured.schedule),
                     .drift = results::value(deck::Metric::drift, run, runs),
-                    .last = &run == &runs.back()};
+                    .last = &measured == &cases.back()};
   const auto efficiency = results::value(deck::Metric::overlap_efficiency, run, runs);
   if (!run.rates || !run.bounds || !efficiency) return evidence;  // the baseline has none
   const model::Rates& rates = *run.rates;
@@ -112,16 +116,16 @@ Evidence evidence_of(const MeasuredRun& run, const std::vector<MeasuredRun>& run
   const auto& [workers, copy_engines] = conditions.engines;
   double busiest_s = 0;
   if (workers > 0) {
-    busiest_s = (evidence.copies_s + rates.kernel_s) / std::min(workers, run.schedule.lanes);
-    evidence.lane_s = std::min(lane_s(run.schedule, rates), evidence.time_s);
+    busiest_s = (evidence.copies_s + rates.kernel_s) / std::min(workers, measured.schedule.lanes);
+    evidence.lane_s = std::min(lane_s(measured.schedule, rates), evidence.time_s);
   } else {
     const double both_s = copy_engines == 1 ? evidence.copies_s : rates.both_s;
     busiest_s = std::max({rates.kernel_s, both_s, rates.h2d_s, rates.d2h_s});
   }
   // Kernels may share the device; the host may be busier than it.
   evidence.busiest_s = std::max(std::min(busiest_s, evidence.waits_s), run.bounds->bound_s);
-  evidence.wanted_lanes =
-      std::min(evidence.gpu() ? engine_count(run.schedule) : workers, chain_count(run.schedule));
+  evidence.wanted_lanes = std::min(evidence.gpu() ? engine_count(measured.schedule) : workers,
+                                   chain_count(measured.schedule));
   const auto potential = results::overlap_potential(run, runs);
   evidence.nothing_to_hide = potential && *potential < results::least_potential;
   evidence.good = efficiency->median >= good_efficiency;
@@ -150,10 +154,10 @@ NamedValue number(std::string_view name, std::integral auto value) {
 
 /// A device that idles in short gaps between tasks, as issuing many of them takes its time.
 Found short_gaps(const Evidence& evidence) {
-  if (!evidence.run.traced) return {};
-  const std::vector<double> busy_s = timeline::busy_s(*evidence.run.traced);
+  if (!evidence.measured.traced) return {};
+  const std::vector<double> busy_s = timeline::busy_s(*evidence.measured.traced);
   const auto busiest = std::max_element(busy_s.begin(), busy_s.end() - 1);  // the host is last
-  std::vector<timeline::Span> spans = evidence.run.traced->spans;
+  std::vector<timeline::Span> spans = evidence.measured.traced->spans;
   std::erase_if(spans, [engine = busiest - busy_s.begin()](const timeline::Span& span) {
     return span.engine != engine;
   });
@@ -195,7 +199,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
      "machine",
      [](const Evidence& e) -> Found {
        constexpr double enough = 0.9;
-       const double part = e.run.cpu_s / e.run.wanted_s;
+       const double part = e.measured.cpu_s / e.measured.wanted_s;
        if (!(part < enough)) return {};  // NaN: not on a host
        const double cores = std::min<double>(e.threads(), e.conditions.cores);
        return NamedValues{{"threads", e.issuers() ? "issuing threads" : "workers"},
@@ -361,7 +365,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
      "best; other work shares the link: measure again on a quiet host",
      [](const Evidence& e) -> Found {
        constexpr double much = 1.05;
-       const MeasuredRun& run = e.run;
+       const results::Run& run = e.run;
        const bool on_host = !run.bounds || run.bounds->limit == "workers";
        if (on_host || run.bounds->limit == "SM" || run.bound_samples_s.empty()) return {};
        std::vector<double> bounds_s = run.bound_samples_s;
@@ -423,10 +427,10 @@ bool is_noise(std::string_view cause) {
   return row != diagnoses.end() && row->when == When::any_run;
 }
 
-std::vector<Finding> diagnose(const MeasuredRun& run, const std::vector<MeasuredRun>& runs,
+std::vector<Finding> diagnose(const Case& measured, const std::vector<Case>& cases,
                               const Conditions& conditions) {
   std::vector<Finding> findings;
-  const Evidence evidence = evidence_of(run, runs, conditions);
+  const Evidence evidence = evidence_of(measured, cases, conditions);
   const auto applies = [&](When when) {
     if (when == When::any_run || !evidence.compared) return when == When::any_run;
     if (when == When::not_good) return evidence.nothing_to_hide || !evidence.good;

@@ -46,12 +46,12 @@ std::span<const std::string_view> causes();
 /// Whether a cause is the measurement itself: noise, drift, doubtful rates.
 bool is_noise(std::string_view cause);
 
-/// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
-/// runs in which overlap can save less than `least_potential`, have only few_cores, kernel_bound,
-/// busy_cores, below_bound, link_varies, drifting and unsteady, the latter runs also
+/// Findings of a case, most likely first. Runs with an efficiency of at least `good_efficiency`,
+/// and runs in which overlap can save less than `least_potential`, have only few_cores,
+/// kernel_bound, busy_cores, below_bound, link_varies, drifting and unsteady, the latter runs also
 /// pageable_memory. The baseline and runs without rates have only those from busy_cores on. A pause
 /// is a finding of the last run.
-std::vector<Finding> diagnose(const MeasuredRun& run, const std::vector<MeasuredRun>& runs,
+std::vector<Finding> diagnose(const Case& measured, const std::vector<Case>& cases,
                               const Conditions& conditions);
 
 }  // namespace overlap::experiment

@@ -30,7 +30,7 @@ struct RankWindow {
 
 /// Measurements of a plan.
 struct Samples {
-  std::vector<MeasuredRun> runs;  ///< one per case; empty: nothing ran
+  std::vector<Case> cases;  ///< of the plan, measured; empty: nothing ran
   int verified_runs = 0;
   double verification_s = 0;  ///< total time of reference results and comparisons
   double rates_s = 0;         ///< time to measure rates after every round; 0: not after each
@@ -54,7 +54,7 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
 /// Adds bounds to all runs with rates, except those without any work (queries only): from the least
 /// rates of all runs, without those whose host computes tiles. With rates of the rounds also the
 /// bound of each.
-void add_bounds(std::vector<MeasuredRun>& runs, const timeline::Engines& engines);
+void add_bounds(std::vector<Case>& cases, const timeline::Engines& engines);
 
 /// What a point found: adds bounds, findings, metrics and checks. Without samples the runs are
 /// predictions. `alone`: in phase together, the runs alone, with which they are compared.

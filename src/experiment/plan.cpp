@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
-#include "model/balance.hpp"
-#include "model/predict.hpp"
 #include "schedule/hazard.hpp"
 
 namespace overlap::experiment {
@@ -31,27 +28,37 @@ void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, de
       fmt::format("workload.tasks[{}]", schedule.tasks[hazards.front().task].number), why);
 }
 
+/// Throws base::Error{usage} where all orders together have too many tasks. Lists of tasks and
+/// tiles have limits of their own.
+void require_few_tasks(const deck::Deck& deck, const schedule::Costs& costs,
+                       const schedule::Layout& layout) {
+  const std::int64_t chunks = layout.chunks_per_iteration;
+  std::int64_t chunk_tasks = costs.ops;
+  for (const schedule::Array& array : costs.arrays) chunk_tasks += array.to_device + array.to_host;
+  std::int64_t tasks = 0;
+  for (const deck::Order order : deck.issue.orders) {
+    const bool baseline = order == deck::Order::sequential;
+    const std::int64_t pieces = (baseline && !layout.out_of_core ? 1 : chunks) * costs.iterations;
+    tasks += pieces * chunk_tasks;
+    if (deck.disturb && !baseline) tasks += pieces * chunk_tasks + deck.disturb->times;
+    if (deck.host_work) tasks += pieces * chunk_tasks + pieces;
+  }
+  if (tasks <= deck::most_tasks) return;
+  const bool iterates = costs.iterations > chunks;
+  throw deck::error_at(
+      deck, base::ExitCode::usage,
+      iterates            ? "workload.iterations"
+      : deck.chunks.count ? "chunks.count"
+                          : "chunks.bytes",
+      fmt::format("found {} {}, which make {} tasks in all orders; allowed: at most {}",
+                  iterates ? costs.iterations : chunks, iterates ? "iterations" : "chunks", tasks,
+                  deck::most_tasks));
+}
+
 }  // namespace
 
 Facts facts_of(const deck::Deck& deck) {
   return {.workload = deck.workload, .repeats = deck.workload.intensity.repeats};
-}
-
-Facts facts_of(const deck::Deck& deck, const model::Device& device) {
-  Facts facts = facts_of(deck);
-  if (device.memory_bytes > 0) facts.free_bytes = device.memory_bytes;
-  if (deck.workload.intensity.balance > 0) {
-    facts.repeats = model::balanced_repeats(deck, device);
-    facts.notes.emplace_back("intensity",
-                             fmt::format("{} repeats, balanced by the model", facts.repeats));
-  }
-  if (device.unit_s == 0 && schedule::has_timed_copies(deck.workload)) {
-    // Copies of a lane use all of its cores.
-    const double part = 1.0 / device.cores_per_lane(draft(deck, facts).lanes);
-    size_copies(facts, deck, model::slower(device.h2d.alone(deck.memory.host), part),
-                model::slower(device.d2h.alone(deck.memory.host), part));
-  }
-  return facts;
 }
 
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Curve& h2d,
@@ -86,74 +93,24 @@ Plan plan(const deck::DeckPoint& point, const Facts& facts) {
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
     require_safe(deck, draft.schedules[i], deck.issue.orders[i]);
     Case planned;
-    planned.order = deck.issue.orders[i];
+    planned.run.order = deck.issue.orders[i];
     schedule::Schedule schedule = draft.schedules[i];
     schedule.instances = plan.lanes;
     set_schedule(planned, std::move(schedule));
     plan.cases.push_back(planned);
-    if (deck.disturb && planned.order != deck::Order::sequential) {
+    if (deck.disturb && planned.run.order != deck::Order::sequential) {
       Case& variant = plan.cases.emplace_back(planned);
       set_schedule(variant, schedule::disturbed(planned.schedule, *deck.disturb));
-      variant.disturbance = deck.disturb->operation;
+      variant.run.disturbance = deck.disturb->operation;
     }
     if (deck.host_work) {
       Case& variant = plan.cases.emplace_back(planned);
       set_schedule(variant,
                    schedule::with_host_work(planned.schedule, deck.host_work->per_chunk_s, chunks));
-      variant.host_work.emplace();
+      variant.run.host_work.emplace();
     }
   }
   return plan;
-}
-
-std::string unpredictable(const deck::Deck& deck, const model::Device& device) {
-  if (deck.memory.host == deck::HostMemory::managed) {
-    return "managed memory: the model does not know when its pages move";
-  }
-  const std::string kernel = schedule::costs(deck.workload, 1).kernel;
-  const bool timed = device.unit_s > 0 || deck.workload.kind == deck::WorkloadKind::custom;
-  return timed || device.kernel(kernel) != nullptr ? "" : "no rate for the kernel " + kernel;
-}
-
-void predict(Plan& plan, const model::Device& device) {
-  for (Case& planned : plan.cases) {
-    if (host_tiles(planned.schedule) > 0 && device.host.flops_per_s == 0) {
-      plan.notes.emplace_back("not predicted",
-                              name(planned) + ": " + device.name + " has no host.products");
-      continue;
-    }
-    planned.prediction = model::predict(model::with_effects(planned.schedule, device), device);
-    // Queries alone may take no time; speed-ups would be undefined.
-    const double complete_s = planned.prediction->complete_s;
-    if (complete_s > 0) planned.predicted_s = complete_s;
-  }
-}
-
-/// Throws base::Error{usage} where all orders together have too many tasks. Lists of tasks and
-/// tiles have limits of their own.
-static void require_few_tasks(const deck::Deck& deck, const schedule::Costs& costs,
-                              const schedule::Layout& layout) {
-  const std::int64_t chunks = layout.chunks_per_iteration;
-  std::int64_t chunk_tasks = costs.ops;
-  for (const schedule::Array& array : costs.arrays) chunk_tasks += array.to_device + array.to_host;
-  std::int64_t tasks = 0;
-  for (const deck::Order order : deck.issue.orders) {
-    const bool baseline = order == deck::Order::sequential;
-    const std::int64_t pieces = (baseline && !layout.out_of_core ? 1 : chunks) * costs.iterations;
-    tasks += pieces * chunk_tasks;
-    if (deck.disturb && !baseline) tasks += pieces * chunk_tasks + deck.disturb->times;
-    if (deck.host_work) tasks += pieces * chunk_tasks + pieces;
-  }
-  if (tasks <= deck::most_tasks) return;
-  const bool iterates = costs.iterations > chunks;
-  throw deck::error_at(
-      deck, base::ExitCode::usage,
-      iterates            ? "workload.iterations"
-      : deck.chunks.count ? "chunks.count"
-                          : "chunks.bytes",
-      fmt::format("found {} {}, which make {} tasks in all orders; allowed: at most {}",
-                  iterates ? costs.iterations : chunks, iterates ? "iterations" : "chunks", tasks,
-                  deck::most_tasks));
 }
 
 void check(const deck::DeckPoint& point, const model::Device* device) {
@@ -169,44 +126,6 @@ void check(const deck::DeckPoint& point, const model::Device* device) {
   const schedule::Costs costs = schedule::costs(facts.workload, facts.repeats);
   require_few_tasks(deck, costs, schedule::layout(deck, costs, std::nullopt));
   if (device != nullptr && device->unit_s == 0) device->required_kernel(costs.kernel);
-}
-
-/// The plan of a point for the device of a prediction, which errors about its memory name.
-static Plan predicted_plan(const deck::DeckPoint& point, const model::Device& device) {
-  try {
-    Facts facts = facts_of(point.deck, device);
-    for (auto& note : facts.notes) note.first += " on " + device.name;
-    Plan plan = experiment::plan(point, facts);
-    predict(plan, device);
-    for (Case& predicted : plan.cases) predicted.device = device.name;
-    return plan;
-  } catch (const base::Error& error) {
-    if (error.code() != base::ExitCode::precondition) throw;
-    throw base::Error(error.code(), fmt::format("{} (--predict {})", error.what(), device.name));
-  }
-}
-
-Plan predictions(const deck::DeckPoint& point, const std::vector<model::Device>& devices) {
-  if (point.deck.memory.host == deck::HostMemory::managed) {
-    throw deck::error_at(point.deck, base::ExitCode::usage, "memory.host",
-                         "found managed with --predict; allowed: other memory, because the model "
-                         "does not know when managed pages move");
-  }
-  Plan plan;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    Plan next = predicted_plan(point, devices[i]);
-    for (Case& predicted : next.cases) predicted.target = static_cast<int>(i);
-    if (i == 0) {
-      plan = std::move(next);
-      continue;
-    }
-    std::ranges::move(next.cases, std::back_inserter(plan.cases));
-    std::ranges::move(next.notes, std::back_inserter(plan.notes));
-  }
-  if (point.deck.issue.mechanism == deck::Mechanism::graph) {
-    plan.notes.emplace_back("issue.mechanism", "graph: predicted as streams");
-  }
-  return plan;
 }
 
 }  // namespace overlap::experiment

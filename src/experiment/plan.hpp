@@ -48,7 +48,8 @@ struct Draft {
 /// deck, and as schedule::layout().
 Draft draft(const deck::Deck& deck, const Facts& facts);
 
-struct Plan : deck::DeckPoint {
+struct Plan {
+  deck::DeckPoint point = {};
   schedule::Layout layout = {};
   std::optional<Balance> balance = {};
   Notes notes = {};

@@ -33,39 +33,46 @@ results::Timeline timeline_of(const schedule::Schedule& schedule,
 
 void set_schedule(Case& planned, schedule::Schedule schedule) {
   const schedule::Traffic traffic = schedule::traffic(schedule);
-  planned.tasks = static_cast<std::int64_t>(schedule.tasks.size());
-  planned.chunks = schedule.chunks;
-  planned.lanes = schedule.lanes;
-  planned.slots = schedule.slots;
-  planned.h2d_bytes = static_cast<std::int64_t>(traffic.h2d);
-  planned.d2h_bytes = static_cast<std::int64_t>(traffic.d2h);
-  planned.transfer = schedule.transfer;
-  planned.mechanism = schedule.mechanism;
-  planned.product.reset();
+  results::Run& run = planned.run;
+  run.tasks = static_cast<std::int64_t>(schedule.tasks.size());
+  run.chunks = schedule.chunks;
+  run.lanes = schedule.lanes;
+  run.slots = schedule.slots;
+  run.h2d_bytes = static_cast<std::int64_t>(traffic.h2d);
+  run.d2h_bytes = static_cast<std::int64_t>(traffic.d2h);
+  run.transfer = schedule.transfer;
+  run.mechanism = schedule.mechanism;
+  run.product.reset();
   if (const double flops = product_flops(schedule); flops > 0) {
-    planned.product = results::Product{.flops = flops, .host_tiles = host_tiles(schedule)};
+    run.product = results::Product{.flops = flops, .host_tiles = host_tiles(schedule)};
   }
   planned.schedule = std::move(schedule);
 }
 
-results::Run finished(const MeasuredRun& run, bool swept) {
-  results::Run result = run;
-  result.issue = base::summary_if_any(run.issue_s);
-  if (result.product && run.ran()) {
+results::Run finished(const Case& ended, bool swept) {
+  results::Run result = ended.run;
+  result.issue = base::summary_if_any(ended.issue_s);
+  if (result.product && result.ran()) {
     std::vector<double> rates;
-    for (const double time_s : run.samples_s) rates.push_back(result.product->flops / time_s);
+    for (const double time_s : result.samples_s) rates.push_back(result.product->flops / time_s);
     result.product->flops_per_s = base::summarize(rates);
   }
-  if (run.traced) result.timeline = timeline_of(run.schedule, *run.traced);
-  if (run.prediction && !swept) {
-    result.predicted_timeline = timeline_of(run.schedule, *run.prediction);
+  if (ended.traced) result.timeline = timeline_of(ended.schedule, *ended.traced);
+  if (ended.prediction && !swept) {
+    result.predicted_timeline = timeline_of(ended.schedule, *ended.prediction);
   }
-  result.verified = run.verified && !run.wrong;
+  result.verified = result.verified && !result.wrong;
   if (result.verified) {
     result.metrics[static_cast<std::size_t>(deck::Metric::max_error)] =
-        base::summarize({run.max_error});
+        base::summarize({ended.max_error});
   }
   return result;
+}
+
+results::Runs runs_of(const std::vector<Case>& cases) {
+  results::Runs runs;
+  for (const Case& one : cases) runs.push_back(&one.run);
+  return runs;
 }
 
 double product_flops(const schedule::Schedule& schedule) {

@@ -9,8 +9,7 @@
 #include "schedule/schedule.hpp"
 #include "timeline/timeline.hpp"
 
-/// A run while it is planned, measured and judged: what its result will hold, and what it is made
-/// from.
+/// A run while it is planned, measured and judged.
 namespace overlap::experiment {
 
 using results::Balance;
@@ -47,29 +46,29 @@ void add_thinned(std::vector<T>& kept, T value, std::int64_t number, std::int64_
   if (number % step == 0) kept.push_back(value);
 }
 
-/// One order of a deck, with or without disturbance or host work, to be measured or predicted.
-struct Case : results::Run {
-  int target = 0;  ///< device index of a prediction, from 0
+/// One order of a deck, with or without disturbance or host work, to be measured or predicted: what
+/// its result will hold, and what that is made from.
+struct Case {
+  results::Run run = {};
   schedule::Schedule schedule = {};
-  std::optional<timeline::Timeline> prediction = {};
-};
-
-/// A case with what was measured of it, beside the samples that results hold.
-struct MeasuredRun : Case {
+  std::optional<timeline::Timeline> prediction = {}, traced = {};
+  // Measured, beside the samples of the run.
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
-  std::optional<timeline::Timeline> traced;
-  double max_error = 0;  ///< of all verified runs
+  double max_error = 0;         ///< of all verified runs
   /// Where a criterion judges a bound: the rates after each sample, NaN where not measured then.
   std::vector<model::Rates> round_rates;
   double cpu_s = 0, wanted_s = 0;  ///< on hosts, sums over all scored repetitions: see Elapsed
 };
 
-/// Sets what a result says of a schedule.
+/// Sets the schedule, and what a result says of it.
 void set_schedule(Case& planned, schedule::Schedule schedule);
 
 /// The run as a result: with what files hold of its samples and, unless it is `swept`, with its
 /// predicted timeline.
-results::Run finished(const MeasuredRun& run, bool swept = false);
+results::Run finished(const Case& ended, bool swept = false);
+
+/// The runs of these cases, which are compared with each other.
+results::Runs runs_of(const std::vector<Case>& cases);
 
 /// Floating-point operations of a matrix product, including tiles of the host; 0 for other
 /// workloads.

@@ -47,14 +47,14 @@ bool Stopping::may_end(int repetition, double elapsed_s) const {
          (plan_.budget_s && elapsed_s >= *plan_.budget_s);
 }
 
-std::optional<Stop> Stopping::stop(const std::vector<MeasuredRun>& runs, int repetitions,
+std::optional<Stop> Stopping::stop(const std::vector<Case>& cases, int repetitions,
                                    double elapsed_s, const DeviceSamples& device) {
   Stop stop{.repetitions = repetitions, .elapsed_s = elapsed_s};
   if (!plan_.precision) {
     stop.reason = plan_.duration_s ? StopReason::duration : StopReason::repetitions;
     return stop;
   }
-  if (repetitions >= least_looked_at) stop.width = widest(runs, device);
+  if (repetitions >= least_looked_at) stop.width = widest(cases, device);
   const bool narrow = stop.width && *stop.width <= *plan_.precision;
   const bool late = plan_.budget_s && elapsed_s >= *plan_.budget_s;
   const bool twice = narrow && narrow_;
@@ -67,7 +67,8 @@ std::optional<Stop> Stopping::stop(const std::vector<MeasuredRun>& runs, int rep
 
 /// The widest interval relative to its median. Metrics that are not known yet use the precision of
 /// the time of their order.
-double Stopping::widest(const std::vector<MeasuredRun>& runs, const DeviceSamples& device) const {
+double Stopping::widest(const std::vector<Case>& cases, const DeviceSamples& device) const {
+  const results::Runs runs = runs_of(cases);
   double widest = 0;
   const auto widen = [&](const base::Summary& value) {
     const double width = value.hi - value.lo;
@@ -78,10 +79,10 @@ double Stopping::widest(const std::vector<MeasuredRun>& runs, const DeviceSample
       if (const auto rate = results::value(judged.metric, device)) widen(*rate);
       continue;
     }
-    for (const MeasuredRun& run : runs) {
-      if (judged.order.value_or(run.order) != run.order || !results::applies_to(judged.metric, run))
-        continue;
-      widen(results::value(judged.metric, run, runs).value_or(results::time_s(run)));
+    for (const results::Run* const run : runs) {
+      if (judged.order.value_or(run->order) != run->order) continue;
+      if (!results::applies_to(judged.metric, *run)) continue;
+      widen(results::value(judged.metric, *run, runs).value_or(results::time_s(*run)));
     }
   }
   return widest;

@@ -32,7 +32,7 @@ class Stopping {
 
   /// Call after a repetition that may be the last: the reason to stop; empty: continue. May be
   /// ignored while other ranks wish to continue.
-  std::optional<Stop> stop(const std::vector<MeasuredRun>& runs, int repetitions, double elapsed_s,
+  std::optional<Stop> stop(const std::vector<Case>& cases, int repetitions, double elapsed_s,
                            const DeviceSamples& device = {});
 
  private:
@@ -41,7 +41,7 @@ class Stopping {
     std::optional<deck::Order> order;  ///< empty: every order
   };
 
-  double widest(const std::vector<MeasuredRun>& runs, const DeviceSamples& device) const;
+  double widest(const std::vector<Case>& cases, const DeviceSamples& device) const;
 
   deck::Measure plan_;
   std::vector<Judged> judged_;

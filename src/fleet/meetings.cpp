@@ -16,10 +16,11 @@ using Seconds = std::chrono::duration<double>;
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 void Meetings::tell(const Ranks& ranks, Meeting meeting, const std::string& word) {
+  const auto text = std::make_shared<const std::string>(fmt::format("{} {}", meeting, word));
   for (const int rank : ranks) {
     const Rank& other = of(rank);
     const bool is_past = !other.words.empty() && other.words.back().meeting > meeting;
-    if (!other.lost && !is_past) send(rank, Tag::word, fmt::format("{} {}", meeting, word));
+    if (!other.lost && !is_past) send(rank, Tag::word, text);
   }
 }
 
@@ -97,7 +98,7 @@ void Meetings::keep_in_touch() {
     Rank& peer = of(rank);
     if (peer.lost) continue;
     peer.lost = ++peer.silent * period.count() > deadline_s_;
-    send(rank, peer.lost ? Tag::lost : Tag::sign, activity_);
+    send(rank, peer.lost ? Tag::lost : Tag::sign, std::make_shared<const std::string>(activity_));
     if (peer.lost && when_lost) when_lost(rank);
   }
 }

@@ -81,6 +81,7 @@ class Meetings {
     Tag tag;
     std::string text;
   };
+  using Text = std::shared_ptr<const std::string>;  // one for all receivers
   struct Word {
     Meeting meeting;
     std::string text;
@@ -97,7 +98,7 @@ class Meetings {
   bool has_come(int rank, Meeting meeting);
 
   /// Does not block; receive() and sent() progress the transfer.
-  void send(int to, Tag tag, std::string text);
+  void send(int to, Tag tag, Text text);
   /// The next completely received message, if any: of each rank in the order in which it sent them.
   std::optional<Message> receive();
   bool sent();  ///< whether all messages have been sent

@@ -17,7 +17,6 @@
 #include "experiment/require.hpp"
 #include "experiment/run.hpp"
 #include "fleet/bind.hpp"
-#include "lanes/device_lost.hpp"
 #include "measure/session.hpp"
 
 namespace overlap::fleet {
@@ -241,7 +240,7 @@ std::vector<std::string> Member::meet(const Poll& poll, const std::string& word)
   return words;
 }
 
-measure::Hooks Member::phase_hooks(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
+measure::Hooks Member::phase_hooks(deck::Phase phase, const measure::Hooks& hooks,
                                    experiment::RankWindow& window) {
   measure::Hooks extended = hooks;
   extended.progress = [this, hooks](int done, int total, const std::string& activity) {
@@ -265,18 +264,18 @@ measure::Hooks Member::phase_hooks(deck::Phase phase, const measure::Hooks& hook
       start_ns_ = now_ns();
     } while (start_ns_ < start_ns);
   };
-  extended.after_sample = [this, poll, &window, number = std::int64_t{0}](bool scored) mutable {
-    const auto words = meet(poll, fmt::format("{} {}", start_ns_, now_ns()));
+  extended.after_sample = [this, &window, number = std::int64_t{0}](bool scored) mutable {
+    const auto words = meet(poll_, fmt::format("{} {}", start_ns_, now_ns()));
     if (scored) add_times(window, words, number++);
   };
   extended.all_stop = [this](bool wish) {
     const auto votes = meet(short_nap, wish ? "stop" : "");
     return std::ranges::find(votes, "") == votes.end();
   };
-  extended.together = [this, poll](const std::function<void()>& body) {
+  extended.together = [this](const std::function<void()>& body) {
     meet(short_nap);
     body();
-    meet(poll);
+    meet(poll_);
   };
   return extended;
 }
@@ -289,15 +288,14 @@ results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const
   wait(neighbors_, meeting_, sleep);  // a rank that failed in the previous phase did not wait
   const Meeting next = begin_of(phase_ + 1);
   experiment::RankWindow window;
-  results::Point point;
-  Poll poll = sleep;
+  poll_ = sleep;
   if (phase == deck::Phase::alone) {
     hooks.show("waiting for its turn");
     wait({local_.begin(), std::ranges::find(local_, rank())}, next, sleep);
   } else if (!crowded_) {
-    poll = measure::load(placement_.local_ranks);
+    poll_ = measure::load(placement_.local_ranks);
   }
-  point = lanes::keep_if_lost([&] { return body(phase_hooks(phase, hooks, poll, window)); }, poll);
+  results::Point point = body(phase_hooks(phase, hooks, window));
   if (phase == deck::Phase::together) {
     point.window =
         results::Window{base::summary_if_any(window.skew_s), base::summary_if_any(window.shared_s)};
@@ -305,7 +303,7 @@ results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const
   end_phase();  // after an error the next meeting does it
   hooks.show("waiting for the other ranks");
   try {
-    lanes::keep_if_lost([&] { wait(neighbors_, next, poll); }, poll);
+    wait(neighbors_, next, poll_);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
     experiment::interrupt(point);

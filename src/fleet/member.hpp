@@ -71,7 +71,7 @@ class Member {
   const std::string& node_of(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
   std::string name_of(int rank) const;
 
-  measure::Hooks phase_hooks(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
+  measure::Hooks phase_hooks(deck::Phase phase, const measure::Hooks& hooks,
                              experiment::RankWindow& window);
   void end_phase();
   /// Gives a sign of life. Throws base::Error{runtime_error} if the others continue without it.
@@ -94,6 +94,9 @@ class Member {
   Ranks neighbors_;                   ///< the same without this one
   std::vector<std::string> devices_;  ///< of the ranks of this node; on a host the ranks
 
+  /// What this rank does while it waits in a phase. Kept after an error: nothing on a lost device
+  /// can be freed.
+  Poll poll_;
   std::int64_t phase_ = 0;     ///< the last that has begun, from 1
   Meeting meeting_ = 0;        ///< the last in it
   std::int64_t start_ns_ = 0;  ///< of the last sample

@@ -14,7 +14,8 @@ namespace overlap::fleet {
 
 /// A message in transfer.
 struct Meetings::Transfer {
-  Message message;
+  Message message;  ///< that comes in
+  Text text;        ///< of one that goes out
   MPI_Request request = MPI_REQUEST_NULL;
   bool failed = false;
 
@@ -54,15 +55,15 @@ Meetings::~Meetings() {
   if (ended_in_order_) MPI_Finalize();
 }
 
-void Meetings::send(int to, Tag tag, std::string text) {
+void Meetings::send(int to, Tag tag, Text text) {
   constexpr int most_bytes = std::numeric_limits<int>::max();
-  if (text.size() > most_bytes) {
+  if (text->size() > most_bytes) {
     throw base::Error(base::ExitCode::runtime_error, "the result of this rank exceeds 2 GiB");
   }
-  auto& [message, request, failed] =
-      *outgoing_.emplace_back(std::make_unique<Transfer>(Message{rank_, tag, std::move(text)}));
-  MPI_Isend(message.text.data(), static_cast<int>(message.text.size()), MPI_CHAR, to,
-            static_cast<int>(tag), MPI_COMM_WORLD, &request);
+  MPI_Request& request =
+      outgoing_.emplace_back(std::make_unique<Transfer>(Message{}, text))->request;
+  MPI_Isend(text->data(), static_cast<int>(text->size()), MPI_CHAR, to, static_cast<int>(tag),
+            MPI_COMM_WORLD, &request);
 }
 
 std::optional<Meetings::Message> Meetings::receive() {
@@ -74,7 +75,7 @@ std::optional<Meetings::Message> Meetings::receive() {
   if (pending != 0) {
     int bytes = 0;
     MPI_Get_count(&status, MPI_CHAR, &bytes);
-    auto& [message, request, failed] = *incoming_.emplace_back(
+    auto& [message, text, request, failed] = *incoming_.emplace_back(
         std::make_unique<Transfer>(Message{status.MPI_SOURCE, static_cast<Tag>(status.MPI_TAG),
                                            std::string(static_cast<std::size_t>(bytes), '\0')}));
     // Non-blocking: the sender may die during the transfer.

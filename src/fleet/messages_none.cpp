@@ -11,7 +11,7 @@ Meetings::Meetings() {
                     "--fleet: this build has no MPI; allowed: a build with -DOVERLAP_MPI=ON");
 }
 Meetings::~Meetings() = default;
-void Meetings::send(int, Tag, std::string) {}
+void Meetings::send(int, Tag, Text) {}
 std::optional<Meetings::Message> Meetings::receive() { return std::nullopt; }
 bool Meetings::sent() { return true; }
 

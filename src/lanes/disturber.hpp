@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/error.hpp"
 #include "deck/deck.hpp"
 
 namespace overlap::lanes {
@@ -14,12 +13,7 @@ namespace overlap::lanes {
 template <class Api>
 class Disturber {
  public:
-  ~Disturber() {
-    try {
-      clear();
-    } catch (const base::Error&) {  // the device is lost
-    }
-  }
+  ~Disturber() { clear(); }
 
   void call(deck::Disturbance operation, typename Api::Stream lane) {
     using deck::Disturbance;

@@ -47,7 +47,7 @@ class Lanes {
   virtual void attach_thread() {}
 
   /// Issues all device tasks at once, if lanes and schedule support it; returns whether it did.
-  virtual bool launch() { return false; }
+  virtual bool launch_graph() { return false; }
 
   /// Issues a task to its lane; it starts after the tasks in `after` are complete. Does not block
   /// if the back end can avoid it.

@@ -63,7 +63,7 @@ class StreamLanes final : public Lanes {
   Clock::time_point mark() override { return trace_.mark(instances_.front()); }
   void collect(std::vector<timeline::Span>& spans) override { trace_.collect(spans); }
 
-  bool launch() override {
+  bool launch_graph() override {
     if (graph_ == nullptr) return false;
     Api::launch(graph_->exec, streams_.front());
     last_tasks_.front() = device_tasks(*schedule_) - 1;

@@ -6,8 +6,9 @@
 #include "base/caches.hpp"
 #include "base/parallel.hpp"
 #include "measure/calibration.hpp"
-#include "measure/measure.hpp"
 #include "measure/platform.hpp"
+#include "measure/session.hpp"
+#include "results/reference.hpp"
 #include "schedule/build.hpp"
 
 namespace overlap::measure {
@@ -118,9 +119,11 @@ void measure_device(const Meter& meter, int lanes, model::Device& device) {
   measure_slowing(meter, lanes, device);
 }
 
-}  // namespace
-
-model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan) {
+/// Measures copies, host costs, latencies, contention and queues of the device with the arrays of
+/// an increment, on its own lanes. Not measured: kernel rates, and the rules of queues that only
+/// device files describe (number of queues, query cost, delayed signals, window).
+model::Device calibrate_device(const base::DeviceInfo& info, const CalibrationPlan& plan,
+                               Bench& bench) {
   model::Device device{.title = (on_gpu() ? info.name : "The host's workers") + ", measured"};
   if (on_gpu()) {
     device.name = info.name;
@@ -139,19 +142,47 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
   }
   deck::Deck deck = plain_deck(plan.most_bytes);
   const int lanes = calibration_lanes();
-  const auto increment = resident_workload(deck);
-  Executor executor(lanes);
-  measure_device({executor, increment, plan}, lanes, device);
+  const Meter meter{bench.executor.emplace(lanes), bench.workload, plan};
+  bench.workload = resident_workload(deck);
+  measure_device(meter, lanes, device);
   deck.memory.host = deck::HostMemory::pageable;
-  const auto pageable = resident_workload(deck);
-  lanes::keep_if_lost(
-      [&] {
-        device.h2d.pageable = pageable_curve({executor, pageable, plan}, Stage::h2d, device);
-        device.d2h.pageable = pageable_curve({executor, pageable, plan}, Stage::d2h, device);
-      },
-      increment);
+  bench.workload = resident_workload(deck);
+  device.h2d.pageable = pageable_curve(meter, Stage::h2d, device);
+  device.d2h.pageable = pageable_curve(meter, Stage::d2h, device);
   device.h2d.unblocked_bytes = on_gpu() ? 64 << 10 : 0;
   return device;
+}
+
+}  // namespace
+
+model::Match match_of(const Session& session) {
+  base::Machine machine = session.machine();
+  if (machine.device && session.monitor.describe) {
+    machine.device = session.monitor.describe(session.device);
+  }
+  const results::Subject subject = results::subject_of(machine);
+  return {subject.device, subject.link};
+}
+
+model::Device calibrate(Session& session, const Hooks& hooks) {
+  return session.use([&] {
+    const CalibrationPlan plan =
+        with_progress({.most_bytes = on_gpu() ? 256 << 20 : 64 << 20, .repetitions = 7}, hooks);
+    Bench& bench = *(session.bench = std::make_shared<Bench>());
+    model::Device device = calibrate_device(session.device, plan, bench);
+    calibrate_kernels(plan, bench, device);
+    session.bench.reset();
+    device.match = match_of(session);
+    return device;
+  });
+}
+
+CalibrationPlan with_progress(CalibrationPlan plan, const Hooks& hooks) {
+  plan.step = [&hooks] {
+    base::check_interrupt();
+    hooks.show("measuring the device");
+  };
+  return plan;
 }
 
 // Copies from the processor's caches take half as long (Xeon with an H200). The time of pinned

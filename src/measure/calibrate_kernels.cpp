@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "deck/words.hpp"
 #include "measure/calibration.hpp"
+#include "measure/measure.hpp"
 #include "measure/platform.hpp"
 #include "schedule/build.hpp"
 
@@ -36,23 +38,24 @@ model::Roof calibrate_kernel(const Meter& meter, const schedule::Costs& costs) {
 }
 
 /// Kernels of one kind and type at several intensities.
-void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Executor& executor,
-                          const CalibrationPlan& plan, model::Device& device) {
+void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type,
+                          const CalibrationPlan& plan, Bench& bench, model::Device& device) {
   const deck::Deck deck = plain_deck(plan.most_bytes, kind, type);
-  auto workload = resident_workload(deck);
+  bench.workload = resident_workload(deck);
+  const double once = schedule::costs(deck.workload, 1).flops_per_unit;
   for (const std::int64_t repeats : {0, 1, 2, 8, 32, 128}) {
-    if (kind == deck::WorkloadKind::rowsum && repeats != 1) continue;
-    workload.repeats = repeats;
+    bench.workload.repeats = repeats;
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
+    if (repeats != 1 && costs.flops_per_unit == once) continue;  // its arithmetic is not repeated
     device.kernels[costs.kernel].roofs.push_back(
-        calibrate_kernel({executor, workload, plan}, costs));
+        calibrate_kernel({*bench.executor, bench.workload, plan}, costs));
   }
 }
 
 /// Matrix products of one type with several k.
-void calibrate_products_of(deck::ElementType type, Executor& executor, const CalibrationPlan& plan,
-                           model::Device& device) {
-  deck::Deck deck = plain_deck(0, deck::WorkloadKind::dgemm, type);
+void calibrate_products_of(deck::WorkloadKind kind, deck::ElementType type,
+                           const CalibrationPlan& plan, Bench& bench, model::Device& device) {
+  deck::Deck deck = plain_deck(0, kind, type);
   deck::Workload& product = deck.workload;
   product.m = product.n = product.tile_m = product.tile_n = on_gpu() ? 2048 : 512;
   for (const std::int64_t k : {16, 64, 256, 1024, 4096}) {
@@ -60,12 +63,13 @@ void calibrate_products_of(deck::ElementType type, Executor& executor, const Cal
     const schedule::Costs costs = schedule::costs(product, 1);
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     const auto schedule = schedule::build(costs, layout, deck::Order::sequential, 1);
-    const auto workload = resident_workload(deck);
+    bench.workload = resident_workload(deck);
     const schedule::Task kernel = *std::ranges::find(schedule.tasks, Stage::kernel, &Task::stage);
     const auto row = [&](int times) {
       return row_schedule(schedule, {std::vector(static_cast<std::size_t>(times), kernel)});
     };
-    const double time_s = Meter{executor, workload, plan}.marginal(row, 1, 4).seconds();
+    const double time_s =
+        Meter{*bench.executor, bench.workload, plan}.marginal(row, 1, 4).seconds();
     const auto bytes = static_cast<double>(kernel.bytes);
     device.kernels[costs.kernel].roofs.push_back(
         {kernel.flops / bytes, model::Curve({{bytes, time_s}})});
@@ -74,20 +78,16 @@ void calibrate_products_of(deck::ElementType type, Executor& executor, const Cal
 
 }  // namespace
 
-void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
-  using enum deck::ElementType;
-  Executor executor(calibration_lanes());
-  for (const deck::ElementType type : {float32, float64}) {
-    for (const auto kind : {deck::WorkloadKind::increment, deck::WorkloadKind::pipeline}) {
-      calibrate_kernels_of(kind, type, executor, plan, device);
+void calibrate_kernels(const CalibrationPlan& plan, Bench& bench, model::Device& device) {
+  for (const deck::WorkloadRow& row : deck::workloads) {
+    if (row.split == deck::Split::tasks || workload::unavailable(row.value)) continue;
+    const auto calibrate =
+        row.split == deck::Split::tiles ? calibrate_products_of : calibrate_kernels_of;
+    for (const auto& type : deck::words<deck::ElementType>) {
+      if (row.integers || !deck::is_integer(type.value)) {
+        calibrate(row.value, type.value, plan, bench, device);
+      }
     }
-  }
-  for (const deck::ElementType type : {float32, float64, int32, int64}) {
-    calibrate_kernels_of(deck::WorkloadKind::rowsum, type, executor, plan, device);
-  }
-  if (workload::unavailable(deck::WorkloadKind::dgemm)) return;
-  for (const deck::ElementType type : {float32, float64}) {
-    calibrate_products_of(type, executor, plan, device);
   }
 }
 

@@ -1,19 +1,17 @@
 #pragma once
 
 #include "base/machine.hpp"
-#include "measure/meter.hpp"
+#include "measure/bench.hpp"
 
 /// Measures the device description of the model, and parts of it.
 namespace overlap::measure {
 
-/// Measures copies, host costs, latencies, contention and queues of the device with the arrays of
-/// an increment, on its own lanes. Not measured: kernel rates, and the rules of queues that only
-/// device files describe (number of queues, query cost, delayed signals, window).
-model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan);
+/// The plan with progress display.
+CalibrationPlan with_progress(CalibrationPlan plan, const Hooks& hooks);
 
-/// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
+/// On the lanes of the bench: adds the kernel rates of all workloads that this build has, by type
 /// and intensity.
-void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);
+void calibrate_kernels(const CalibrationPlan& plan, Bench& bench, model::Device& device);
 
 /// Times of copies of pageable memory by size, one by one because the host takes part in them, less
 /// the costs of calls on the device and at least its times of pinned memory. On a GPU the data are

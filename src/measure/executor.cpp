@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <exception>
 #include <mutex>
 #include <stdexcept>
@@ -28,7 +29,7 @@ struct IssuedRun {
   lanes::Lanes& lanes;
   const schedule::Schedule& schedule;
   const workload::Workload& workload;
-  const std::function<lanes::Clock::time_point()>& begin;  ///< called when all threads are ready
+  std::function<lanes::Clock::time_point()> begin;  ///< called when all threads are ready
   std::vector<timeline::Span>* spans;  ///< of a traced run: receives the times of host tasks
   std::vector<double>* lane_s;
   int threads = 1;
@@ -95,7 +96,7 @@ struct IssuedRun {
       return task.stage != schedule::Stage::host;
     });
     const auto end = static_cast<schedule::TaskId>(tasks.rend() - last);  // without final host work
-    const bool launched = spans == nullptr && lanes.launch();
+    const bool launched = spans == nullptr && lanes.launch_graph();
     const auto issue_range = [&](schedule::TaskId from, schedule::TaskId to) {
       for (schedule::TaskId id = from; id < to && !failed; ++id) {
         if (thread_of(tasks[id]) != thread) continue;
@@ -201,9 +202,9 @@ Executor::Executor(std::unique_ptr<lanes::Lanes> lanes, int count, int threads)
       threads_(std::make_shared<IssueThreads>(threads)),
       cores_(base::host_info().usable_cores()) {}
 
-Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
-                          const std::function<lanes::Clock::time_point()>& begin,
-                          std::vector<timeline::Span>* spans, std::vector<double>* lane_s) {
+Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Workload& workload,
+                      const std::function<void()>& before_start, std::vector<double>* lane_s,
+                      std::vector<timeline::Span>* spans) {
   if (schedule.lanes > count_ || schedule.threads > threads_->count()) {
     throw std::logic_error("a schedule of " + std::to_string(schedule.lanes) + " lanes and " +
                            std::to_string(schedule.threads) + " threads on " +
@@ -214,33 +215,26 @@ Elapsed Executor::guarded(const schedule::Schedule& schedule, const workload::Wo
     const int threads = warm_ ? schedule.threads : 1;
     std::vector<timeline::Span> host_spans(workload::is_host ? schedule.tasks.size() : 0);
     if (workload::is_host && spans == nullptr) spans = &host_spans;
+    std::clock_t cpu_start = 0;
+    const auto begin = [&] {
+      if (before_start) before_start();
+      cpu_start = std::clock();
+      return spans != nullptr ? lanes_->mark() : lanes::Clock::now();
+    };
     Elapsed elapsed =
         IssuedRun{*lanes_, schedule, workload, begin, spans, lane_s, threads}.run(*threads_);
     if (spans != nullptr) lanes_->collect(*spans);
     if (workload::is_host) {  // only now do all workers sleep, before which their last CPU time is
                               // unknown
-      elapsed.cpu_s = static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC;
+      elapsed.cpu_s = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
       elapsed.wanted_s = timeline::wanted_s(schedule, *spans, cores_);
     }
     warm_ = true;
     return elapsed;
   } catch (const std::exception& error) {
     if (!drain(*lanes_, schedule.lanes)) throw;
-    lanes::DeviceLost lost(base::error_of(error));  // with the words of the first error
-    lost.kept = {std::shared_ptr<const lanes::Lanes>(std::move(lanes_)),
-                 std::make_shared<workload::Workload>(workload)};
-    throw lost;
+    throw lanes::DeviceLost(base::error_of(error));  // with the words of the first error
   }
-}
-
-Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Workload& workload,
-                      const std::function<void()>& before_start, std::vector<double>* lane_s) {
-  const auto begin = [&] {
-    if (before_start) before_start();
-    cpu_start_ = std::clock();
-    return workload::is_host ? lanes_->mark() : lanes::Clock::now();
-  };
-  return guarded(schedule, workload, begin, nullptr, lane_s);
 }
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
@@ -253,8 +247,7 @@ timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     traced.spans[id].engine = engines.index_of(schedule.tasks[id]);
   }
-  const auto begin = [&] { return lanes_->mark(); };
-  const Elapsed elapsed = guarded(schedule, workload, begin, &traced.spans, nullptr);
+  const Elapsed elapsed = run(schedule, workload, {}, nullptr, &traced.spans);
   traced.issued_s = elapsed.issued_s;
   traced.complete_s = elapsed.complete_s;
   align_clocks(schedule, traced);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ctime>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -35,32 +34,25 @@ class Executor {
   /// asks for one. The first run of several threads is issued by the caller alone: Kokkos prepares
   /// a kernel when it is first launched, which two threads must not do at once. Calls
   /// `before_start`, if set, when everything is ready and before time counts. With `lane_s` it
-  /// polls all lanes in turn and notes when each was complete. Throws base::Error{runtime_error}
-  /// with task and lane; the lanes are then idle. Throws lanes::DeviceLost, which keeps lanes and
-  /// workload, if the device is lost. Throws std::logic_error if the schedule has more lanes or
-  /// threads.
+  /// polls all lanes in turn and notes when each was complete. With `spans` it sets the times of
+  /// all tasks, which requires lanes().trace(true). Throws base::Error{runtime_error} with task and
+  /// lane; the lanes are then idle. Throws lanes::DeviceLost if the device is lost, and
+  /// std::logic_error if the schedule has more lanes or threads.
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload& workload,
-              const std::function<void()>& before_start = {},
-              std::vector<double>* lane_s = nullptr);
+              const std::function<void()>& before_start = {}, std::vector<double>* lane_s = nullptr,
+              std::vector<timeline::Span>* spans = nullptr);
 
   lanes::Lanes& lanes() const { return *lanes_; }
 
-  /// As run(), with the times of all tasks, on this many copy engines or on workers. Requires
-  /// lanes().trace(true).
+  /// As run(), with the times of all tasks, on this many copy engines or on workers.
   timeline::Timeline run_traced(const schedule::Schedule& schedule,
                                 const workload::Workload& workload, int copy_engines = 2);
 
  private:
-  /// Runs the schedule from the moment on that begin() returns, as run() describes.
-  Elapsed guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
-                  const std::function<lanes::Clock::time_point()>& begin,
-                  std::vector<timeline::Span>* spans, std::vector<double>* lane_s);
-
   std::unique_ptr<lanes::Lanes> lanes_;
   int count_;
   std::shared_ptr<IssueThreads> threads_;
-  double cores_;  ///< that this process may use
-  std::clock_t cpu_start_ = 0;
+  double cores_;       ///< that this process may use
   bool warm_ = false;  ///< one thread has issued the kernels
 };
 

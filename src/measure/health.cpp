@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "measure/calibration.hpp"
+#include "measure/session.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -19,21 +20,22 @@ std::string cpus_of_node(int node) {
   return list;
 }
 
-void put_load_on_device() {
+void put_load_on_device(Bench& bench) {
   constexpr std::int64_t bytes = 64 << 20;
-  const workload::Workload workload = resident_workload(plain_deck(bytes));
-  Executor executor(1);
-  HandSchedule hand(workload);
+  bench.workload = resident_workload(plain_deck(bytes));
+  HandSchedule hand(bench.workload);
   hand.add(Stage::h2d, bytes / 4, 0);
-  wake(executor, hand.schedule(), workload);
+  wake(bench.executor.emplace(1), hand.schedule(), bench.workload);
 }
 
 bool slows(Throttle reason) { return base::throttles[static_cast<std::size_t>(reason)].slows; }
 
 }  // namespace
 
-experiment::Readings readings(const base::DeviceInfo& device, const Monitor& monitor) {
-  if (on_gpu()) put_load_on_device();
+experiment::Readings readings(Session& session) {
+  const base::DeviceInfo& device = session.device;
+  const Monitor& monitor = session.monitor;
+  if (on_gpu()) put_load_on_device(*session.bench);
   experiment::Readings readings{.device = monitor.describe ? monitor.describe(device) : device};
   if (monitor.other_processes) readings.other_processes = monitor.other_processes();
   readings.cpus = base::host_info().affinity;

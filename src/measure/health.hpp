@@ -13,9 +13,11 @@
 /// State of the device before, during and after the scored runs.
 namespace overlap::measure {
 
+struct Session;
+
 /// Reads everything that decks can require; on a GPU right after a load, because an idle GPU
 /// reduces its link and clocks. Throws base::Error{precondition} if memory for the load is short.
-experiment::Readings readings(const base::DeviceInfo& device, const Monitor& monitor);
+experiment::Readings readings(Session& session);
 
 /// Reads the device health before and after the scored runs and, in a separate thread during them,
 /// the reasons for reduced clocks.

@@ -42,7 +42,7 @@ using AfterRound = std::function<void(experiment::DeviceSamples&, bool may_be_la
 /// keeps its first wrong element. After Ctrl-C only complete rounds are kept; without any, throws
 /// base::Error{interrupted}. Throws as require_host_kind(). Returns everything that does not belong
 /// to a single run, including the device health from the monitor.
-experiment::Samples run_rounds(Executor& executor, std::vector<experiment::MeasuredRun>& runs,
+experiment::Samples run_rounds(Executor& executor, std::vector<experiment::Case>& cases,
                                const workload::Workload& workload, const deck::Measure& options,
                                const Hooks& hooks = {},
                                const std::vector<deck::Criterion>& criteria = {},
@@ -85,14 +85,14 @@ class RatesOfRuns {
   /// `workload`: that of the runs, or with page-locked memory, which managed memory is compared
   /// with. The arguments must outlive the meters.
   RatesOfRuns(Executor& executor, const workload::Workload& workload,
-              const std::vector<experiment::MeasuredRun>& runs);
+              const std::vector<experiment::Case>& cases);
 
   /// Call between rounds: the rates are of the same minutes as the runs. `which`: if not all, those
   /// of the chunks that took the least time so far. Keeps at most `most` samples, as add_thinned().
   void add_sample(std::span<const model::Rate> which = model::all_rates,
                   std::int64_t most = std::numeric_limits<std::int64_t>::max());
   /// `by_round`: also the samples.
-  void store(std::vector<experiment::MeasuredRun>& runs, bool by_round = false) const;
+  void store(std::vector<experiment::Case>& cases, bool by_round = false) const;
 
  private:
   /// Chooses the meter of each rate: with the least median, as add_bounds() does.
@@ -109,32 +109,35 @@ class RatesOfRuns {
 /// Bytes of copies with which to measure the link beside these runs: those of their largest copy,
 /// at least 64 MiB, at most 1 GiB. The baseline, which copies all data at once, counts only if it
 /// is alone.
-std::int64_t link_bytes(const std::vector<experiment::MeasuredRun>& runs);
+std::int64_t link_bytes(const std::vector<experiment::Case>& cases);
 
 /// Measures the link with copies of `bytes` of page-locked memory on two lanes, one per direction,
 /// each with its half of the arrays.
 class LinkMeter {
  public:
-  /// With a warm-up. Throws base::Error{precondition} if memory is short.
-  LinkMeter(std::int64_t bytes, const Hooks& hooks, Executor lanes = Executor(2));
+  /// `ranks`: of this node, which allocate at once. Throws base::Error{precondition} if memory is
+  /// short.
+  explicit LinkMeter(std::int64_t bytes, int ranks = 1, Executor lanes = Executor(2));
+
+  /// Call before the first sample.
+  void warm_up();
 
   /// Adds a repetition, thinned in a long run: copies to the device, back, and both at once. Then
   /// the slower direction copies less, so that each has the other beside it until the end.
-  void add_sample(experiment::DeviceSamples& device);
+  void add_sample(experiment::DeviceSamples& device, const Hooks& hooks = {});
 
-  /// Copies once in both directions at the same time: background load for other ranks.
+  /// Copies once in both directions at the same time.
   void copy();
 
  private:
   /// `copies` in each direction, of these parts of `bytes`.
   schedule::Schedule row(double up, double down, std::int64_t copies) const;
   /// Seconds per lane of copies of all `bytes` at the rates of such rows.
-  std::vector<double> seconds(double up, double down);
+  std::vector<double> seconds(double up, double down, const Hooks& hooks);
 
   std::int64_t bytes_;
   workload::Workload workload_;
   Executor executor_;
-  Hooks hooks_;
   double up_part_ = 1, down_part_ = 1;  ///< of `bytes`: take both directions the same time
   std::int64_t samples_ = 0;
 };
@@ -150,9 +153,9 @@ timeline::Engines engines_of(const base::DeviceInfo& device, int lanes);
 /// microseconds: none of them stops after the host has seen the end of the run.
 void align_clocks(const schedule::Schedule& schedule, timeline::Timeline& timeline);
 
-/// Traces a run and keeps the timeline with the median time. If that fails, run.untraced gives the
-/// reason. `step` is called before each traced run.
-void trace_run(Executor& executor, experiment::MeasuredRun& run, const workload::Workload& workload,
+/// Traces a case and keeps the timeline with the median time. If that fails, its run's `untraced`
+/// gives the reason. `step` is called before each traced run.
+void trace_run(Executor& executor, experiment::Case& traced, const workload::Workload& workload,
                deck::Verify verify, int copy_engines = 2,
                const std::function<void()>& step = base::check_interrupt);
 

@@ -35,7 +35,8 @@ void require_device_number(std::string_view name, std::string_view text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool digits = error == std::errc() && end == text.data() + text.size();
-  if (digits && number < (on_gpu() ? visible_devices().size() : INT_MAX)) return;
+  const std::size_t devices = visible_devices().size();  // 0: unknown, or a host back end
+  if (digits && number < (devices > 0 ? devices : INT_MAX)) return;
   refuse(name, fmt::format("'{}'", text), "the number of a device, counted from 0");
 }
 

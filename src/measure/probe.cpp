@@ -12,7 +12,6 @@
 #include "measure/health.hpp"
 #include "measure/measure.hpp"
 #include "measure/session.hpp"
-#include "results/reference.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -36,25 +35,16 @@ schedule::Schedule chunked(const Draft& draft) {
   return schedule::build(draft.costs, layout, deck::Order::depth_first, 1);
 }
 
-/// The plan with progress display.
-CalibrationPlan with_progress(CalibrationPlan plan, const Hooks& hooks) {
-  plan.step = [&hooks] {
-    base::check_interrupt();
-    hooks.show("measuring the device");
-  };
-  return plan;
-}
-
 /// Throws base::Error{precondition} if the machine does not meet `require`, base::Error{skipped} in
 /// a build without a GPU back end.
-void require_machine(const deck::Require& require, const Session& session, const Hooks& hooks) {
+void require_machine(const deck::Require& require, Session& session, const Hooks& hooks) {
   if (require == deck::Require()) return;
   if (!on_gpu()) {
     throw workload::no_gpu(
         fmt::format("{} needs a GPU", fmt::join(experiment::required(require), ", ")));
   }
   hooks.show("checking what the deck requires");
-  const auto unmet = experiment::unmet(require, readings(session.device, session.monitor));
+  const auto unmet = experiment::unmet(require, readings(session));
   if (unmet.empty()) return;
   throw base::Error(base::ExitCode::precondition, fmt::format("{}", fmt::join(unmet, "; ")));
 }
@@ -63,8 +53,8 @@ void require_machine(const deck::Require& require, const Session& session, const
 struct Probe {
   const deck::Deck& deck;
   Session& session;
-  Bench& bench;
   const Hooks& hooks;
+  Bench& bench = *session.bench;
   workload::Workload& workload = bench.workload;
   Facts facts = experiment::facts_of(deck);
   Draft draft = {};
@@ -100,9 +90,9 @@ struct Probe {
     deck::Deck plain = plain_deck(most_bytes);
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
     if (pageable) plain.memory.host = deck::HostMemory::pageable;
-    const auto copied = resident_workload(plain);
-    Executor lanes(draft.lanes);
-    const Meter meter{lanes, copied, with_progress({.most_bytes = most_bytes}, hooks)};
+    workload = resident_workload(plain);
+    const Meter meter{bench.executor.emplace(draft.lanes), workload,
+                      with_progress({.most_bytes = most_bytes}, hooks)};
     meter.wake();
     const auto curve = [&](Stage stage) {
       return pageable ? pageable_curve(meter, stage) : meter.curve(stage);
@@ -124,6 +114,7 @@ struct Probe {
     for (const auto& array : draft.costs.arrays) host_bytes += array.host_bytes;
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     hooks.call([] {});  // memory that one rank has taken must not count against the others
+    bench = Bench();
     if (on_gpu()) note("wake-up", "the device is busy for 0.1 s before the warm-up");
     workload = workload::make(deck, draft.costs, arrays, facts.repeats);
     if (!workload.kernel.empty()) note("kernel", workload.kernel);
@@ -153,26 +144,6 @@ struct Probe {
 
 }  // namespace
 
-model::Match match_of(const Session& session) {
-  base::Machine machine = session.machine();
-  if (machine.device && session.monitor.describe) {
-    machine.device = session.monitor.describe(session.device);
-  }
-  const results::Subject subject = results::subject_of(machine);
-  return {subject.device, subject.link};
-}
-
-model::Device calibrate(Session& session, const Hooks& hooks) {
-  return session.use([&] {
-    const CalibrationPlan plan =
-        with_progress({.most_bytes = on_gpu() ? 256 << 20 : 64 << 20, .repetitions = 7}, hooks);
-    model::Device device = calibrate(session.device, plan);
-    calibrate_kernels(plan, device);
-    device.match = match_of(session);
-    return device;
-  });
-}
-
 experiment::Facts probe(const deck::Deck& deck, Session& session, const Hooks& hooks) {
   return session.use([&] {
     lanes::wait_for(workload::Space(), "probe");  // or freeing would abort
@@ -181,7 +152,7 @@ experiment::Facts probe(const deck::Deck& deck, Session& session, const Hooks& h
     require_machine(deck.require, session, hooks);
     workload::require_available(deck);
     lanes::require_options(deck);
-    return Probe{deck, session, *session.bench, hooks}.run();
+    return Probe{deck, session, hooks}.run();
   });
 }
 

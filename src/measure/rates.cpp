@@ -148,10 +148,10 @@ model::Rates RateMeter::rates(const std::vector<model::Rates>& samples) const {
 }
 
 RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
-                         const std::vector<experiment::MeasuredRun>& runs) {
+                         const std::vector<experiment::Case>& cases) {
   std::map<std::tuple<int, std::int64_t, std::ptrdiff_t, int>, std::size_t> shapes;
-  for (const experiment::MeasuredRun& run : runs) {
-    schedule::Schedule schedule = run.schedule;
+  for (const experiment::Case& one : cases) {
+    schedule::Schedule schedule = one.schedule;
     if (schedule.host_memory == deck::HostMemory::managed) {
       schedule.host_memory = deck::HostMemory::pinned;
       schedule.transfer = deck::Transfer::staged;
@@ -206,12 +206,12 @@ void RatesOfRuns::find_sources() {
   }
 }
 
-void RatesOfRuns::store(std::vector<experiment::MeasuredRun>& runs, bool by_round) const {
+void RatesOfRuns::store(std::vector<experiment::Case>& cases, bool by_round) const {
   if (number_ == 0 || meters_.empty()) return;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::size_t meter = meter_index_[i].value_or(0);
-    runs[i].rates = meters_[meter].rates(samples_[meter]);
-    if (by_round) runs[i].round_rates = samples_[meter];
+    cases[i].run.rates = meters_[meter].rates(samples_[meter]);
+    if (by_round) cases[i].round_rates = samples_[meter];
   }
 }
 
@@ -309,16 +309,16 @@ void calibrate_steps(Executor& executor, workload::Workload& workload) {
   calibrate_host_steps(workload);
 }
 
-std::int64_t link_bytes(const std::vector<experiment::MeasuredRun>& runs) {
+std::int64_t link_bytes(const std::vector<experiment::Case>& cases) {
   // The baseline copies all data at once.
-  const auto in_chunks = [](const experiment::MeasuredRun& run) {
-    return run.order != deck::Order::sequential;
+  const auto in_chunks = [](const experiment::Case& one) {
+    return one.run.order != deck::Order::sequential;
   };
-  const bool baseline_alone = std::ranges::none_of(runs, in_chunks);
+  const bool baseline_alone = std::ranges::none_of(cases, in_chunks);
   std::size_t bytes = 0;
-  for (const experiment::MeasuredRun& run : runs) {
-    if (!baseline_alone && !in_chunks(run)) continue;
-    for (const schedule::Task& task : run.schedule.tasks) {
+  for (const experiment::Case& one : cases) {
+    if (!baseline_alone && !in_chunks(one)) continue;
+    for (const schedule::Task& task : one.schedule.tasks) {
       if (schedule::is_copy(task.stage)) bytes = std::max(bytes, task.bytes);
     }
   }
@@ -335,12 +335,13 @@ workload::Workload link_workload(std::int64_t bytes, int ranks) {
 
 }  // namespace
 
-LinkMeter::LinkMeter(std::int64_t bytes, const Hooks& hooks, Executor lanes)
-    : bytes_(bytes), workload_(link_workload(bytes, hooks.ranks)), executor_(std::move(lanes)) {
+LinkMeter::LinkMeter(std::int64_t bytes, int ranks, Executor lanes)
+    : bytes_(bytes), workload_(link_workload(bytes, ranks)), executor_(std::move(lanes)) {}
+
+void LinkMeter::warm_up() {
   wake(executor_, row(1, 1, 1), workload_);
-  experiment::DeviceSamples warm_up;
-  add_sample(warm_up);
-  hooks_ = hooks;  // other ranks do not wait for the warm-up
+  experiment::DeviceSamples first;
+  add_sample(first);
   samples_ = 0;
 }
 
@@ -358,28 +359,28 @@ schedule::Schedule LinkMeter::row(double up, double down, std::int64_t copies) c
 
 std::function<void()> load(int ranks) {
   constexpr std::int64_t bytes = 32 << 20;
-  return [meter = std::make_shared<LinkMeter>(bytes, Hooks{.ranks = ranks})] { meter->copy(); };
+  return [meter = std::make_shared<LinkMeter>(bytes, ranks)] { meter->copy(); };
 }
 
 void LinkMeter::copy() { executor_.run(row(1, 1, 1), workload_); }
 
-std::vector<double> LinkMeter::seconds(double up, double down) {
+std::vector<double> LinkMeter::seconds(double up, double down, const Hooks& hooks) {
   constexpr std::int64_t row_bytes = 256 << 20;  // amortizes the start of a row
   const std::int64_t copies = std::max<std::int64_t>(1, row_bytes / bytes_);
   base::check_interrupt();
   std::vector<double> lane_s;
-  executor_.run(row(up, down, copies), workload_, hooks_.before_sample, &lane_s);
-  hooks_.after(false);
+  executor_.run(row(up, down, copies), workload_, hooks.before_sample, &lane_s);
+  hooks.after(false);
   for (double& time_s : lane_s) time_s /= static_cast<double>(copies);
   if (up > 0) lane_s.front() /= up;
   if (down > 0) lane_s.back() /= down;
   return lane_s;
 }
 
-void LinkMeter::add_sample(experiment::DeviceSamples& device) {
-  const double h2d_s = seconds(1, 0).front();
-  const double d2h_s = seconds(0, 1).front();
-  const std::vector<double> duplex_s = seconds(up_part_, down_part_);
+void LinkMeter::add_sample(experiment::DeviceSamples& device, const Hooks& hooks) {
+  const double h2d_s = seconds(1, 0, hooks).front();
+  const double d2h_s = seconds(0, 1, hooks).front();
+  const std::vector<double> duplex_s = seconds(up_part_, down_part_, hooks);
   const double up_s = duplex_s.front(), down_s = duplex_s.back();
   const auto add = [&](std::vector<double>& list, double value) {
     experiment::add_thinned(list, value, samples_, experiment::most_kept);

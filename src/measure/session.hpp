@@ -20,8 +20,8 @@ namespace overlap::measure {
 
 struct Bench;
 
-/// Kokkos and the current device. Nothing on a lost device can be freed: the session must then
-/// outlive the error handling.
+/// Kokkos, the current device and all that this process holds on it. Nothing on a lost device can
+/// be freed: the session must then outlive the error handling.
 struct Session {
   /// `kokkos`: options of Kokkos. Throws as Runtime.
   explicit Session(std::vector<std::string> kokkos) : runtime(std::move(kokkos)) {}
@@ -41,9 +41,8 @@ struct Session {
     if (lost) throw base::Error(base::ExitCode::runtime_error, "the device was lost earlier");
     try {
       return body();
-    } catch (lanes::DeviceLost& error) {
+    } catch (const lanes::DeviceLost&) {
       lost = true;
-      kept = error.kept;  // a copy: an enclosing call needs it, too
       throw;
     }
   }
@@ -51,9 +50,8 @@ struct Session {
   Runtime runtime;
   base::DeviceInfo device = chosen_device();
   Monitor monitor = monitor_of(device);
-  bool lost = false;  ///< the device is lost: nothing on it can be freed
-  std::vector<std::shared_ptr<const void>> kept;  ///< what was in use when it was lost
-  std::shared_ptr<Bench> bench;                   ///< of the current point
+  std::shared_ptr<Bench> bench;  ///< of the last point or calibration
+  bool lost = false;             ///< the device is lost: nothing on it can be freed
 };
 
 /// The device at hand and its link, as device files name them.
@@ -68,13 +66,12 @@ model::Device calibrate(Session& session, const Hooks& hooks);
 /// does not meet `require`, base::Error{skipped} for features that this program lacks.
 experiment::Facts probe(const deck::Deck& deck, Session& session, const Hooks& hooks);
 
+/// Background load for other ranks of this node, `ranks` in all: each call copies 32 MiB each way.
+std::function<void()> load(int ranks);
+
 /// Runs the cases of a plan made with facts from probe(), measures rates between their rounds and,
 /// except for points of a sweep, traces. After Ctrl-C the samples contain all complete rounds;
 /// without any, throws base::Error{interrupted}.
 experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks);
-
-/// Copies in both directions at each call: load for the other ranks of the node, of which there are
-/// `ranks`.
-std::function<void()> load(int ranks);
 
 }  // namespace overlap::measure

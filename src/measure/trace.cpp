@@ -27,8 +27,9 @@ void align_clocks(const schedule::Schedule& schedule, timeline::Timeline& timeli
   });
 }
 
-void trace_run(Executor& executor, experiment::MeasuredRun& run, const workload::Workload& workload,
+void trace_run(Executor& executor, experiment::Case& traced, const workload::Workload& workload,
                deck::Verify verify, int copy_engines, const std::function<void()>& step) {
+  results::Run& run = traced.run;
   if (run.graph) {
     run.untraced = "its tasks are launched at once, as a graph";
     return;
@@ -45,13 +46,13 @@ void trace_run(Executor& executor, experiment::MeasuredRun& run, const workload:
       if (verify == deck::Verify::every) {
         reset(executor.lanes().instance(0), workload, repetition++);
       }
-      return executor.run_traced(run.schedule, workload, copy_engines);
+      return executor.run_traced(traced.schedule, workload, copy_engines);
     });
     const auto median = timelines.begin() + samples / 2;
     std::ranges::nth_element(timelines, median, {}, &timeline::Timeline::complete_s);
     const double perturbation = median->complete_s / scored.median - 1;
     const double spread = (scored.hi - scored.lo) / 2 / scored.median;
-    run.traced = std::move(*median);
+    traced.traced = std::move(*median);
     run.trace = {.source = source,
                  .perturbation = perturbation,
                  .doubtful = std::abs(perturbation) > std::max(doubtful_perturbation, spread)};

@@ -46,7 +46,8 @@ std::string interval(const std::optional<base::Summary>& summary, Format format)
 
 struct Column {
   std::string heading;
-  int drop = 0;  ///< too wide: the columns with the highest number go first; 0: never
+  int drop = 0;  ///< too wide: the columns with the highest number go first, which explain nothing;
+                 ///< 0: never
 
   Column(std::string title, int number = 0) : heading(std::move(title)), drop(number) {}
   Column(const char* title, int number = 0) : heading(title), drop(number) {}
@@ -81,6 +82,7 @@ struct Heading {
 struct TimelinePicture {
   std::string title;    ///< "depth_first"
   std::string caption;  ///< source of the times, doubts
+  std::string note;     ///< more of it on pages and in files; a terminal has it in tables
   results::Timeline timeline;
   double axis_s = 0;  ///< end of the time axis, which all pictures of a report share
   std::optional<double> median_s, bound_s;  ///< marks
@@ -92,13 +94,16 @@ struct Chart {
   struct Axis {
     std::string name;  ///< with its unit
     bool log = false;
+    std::vector<double> includes = {};    ///< values that it spans at least: one scale for panels
     std::vector<std::string> categories;  ///< empty: numbers
+    std::vector<std::pair<double, std::string>> ticks = {};  ///< empty: round numbers
   };
   struct Point {
     double x = 0;  ///< a number, or the place of a category
     double y = 0;
     std::optional<double> lo, hi;  ///< of the interval
     std::string label;             ///< shown beside the cursor
+    std::string name = {};         ///< shown next to it; empty: none
   };
   struct Series {
     std::string name;
@@ -140,11 +145,13 @@ struct Report {
   std::string title;
   std::string data;  ///< JSON that a page carries for other programs; empty: none
   Blocks blocks;
+  std::optional<results::Verdict> verdict = {};  ///< in the title of a page; empty: none
 };
 
 /// What a terminal can show.
 struct Screen {
-  int width = 80;  ///< columns; tables drop columns, timelines scale
+  int width = 80;      ///< columns; tables drop columns, timelines scale
+  bool narrow = true;  ///< false: tables are as wide as they are, in a pipe or file
   bool colour = false;
   bool verbose = false;
 };

@@ -40,7 +40,8 @@ Cell trend_cell(const Change& change) {
 
 Table change_table(const Comparison& comparison) {
   Table table{
-      .columns = {"order", "metric", "A", "B", "change", {"95 % interval", 1}, "trend", "verdict"}};
+      .columns = {
+          "order", "metric", {"A", 2}, {"B", 1}, "change", "95 % interval", "trend", "verdict"}};
   for (const Change& change : comparison.changes) {
     const auto& ratio = change.ratio;
     const auto spelled = [&](const base::Summary& value) {
@@ -58,33 +59,29 @@ Table change_table(const Comparison& comparison) {
 /// Each ratio with its interval; a curve per trend, and the range that counts as the same.
 Chart ratio_chart(const Comparison& comparison) {
   Chart chart{.title = "B / A - 1, with its 95 % interval", .y = {.name = "change, %"}};
-  for (const auto& trend : deck::words<Trend>) {
-    Chart::Series dots{.name = std::string(trend.name), .joined = false};
-    for (std::size_t i = 0; i < comparison.changes.size(); ++i) {
-      const auto& ratio = comparison.changes[i].ratio;
-      if (comparison.changes[i].trend != trend.value || !ratio || !std::isfinite(ratio->lo) ||
-          !std::isfinite(ratio->hi)) {
-        continue;
-      }
-      const auto off = [](double value) { return 100 * (value - 1); };
-      dots.points.push_back({.x = static_cast<double>(i),
-                             .y = off(ratio->value),
-                             .lo = off(ratio->lo),
-                             .hi = off(ratio->hi),
-                             .label = percent_off(ratio->value)});
-    }
-    if (!dots.points.empty()) chart.series.push_back(std::move(dots));
-  }
+  constexpr double same = 100 * results::same_within;
+  Chart::Series low{.name = fmt::format("same: {:+g} %", -same), .muted = true};
+  Chart::Series high{.name = fmt::format("same: {:+g} %", same), .muted = true};
+  for (const auto& trend : deck::words<Trend>)
+    chart.series.push_back({.name = std::string(trend.name), .joined = false});
   for (const Change& change : comparison.changes) {
+    const auto& ratio = change.ratio;
+    if (!ratio || !std::isfinite(ratio->lo) || !std::isfinite(ratio->hi)) continue;
+    const auto x = static_cast<double>(chart.x.categories.size());
+    const auto off = [](double value) { return 100 * (value - 1); };
+    std::ranges::find(chart.series, deck::to_string(change.trend), &Chart::Series::name)
+        ->points.push_back({.x = x,
+                            .y = off(ratio->value),
+                            .lo = off(ratio->lo),
+                            .hi = off(ratio->hi),
+                            .label = percent_off(ratio->value)});
+    low.points.push_back({.x = x, .y = -same});
+    high.points.push_back({.x = x, .y = same});
     chart.x.categories.push_back(
         fmt::format("{} {}", change_name(change), deck::to_string(change.metric)));
   }
-  for (const double limit : {-100 * results::same_within, 100 * results::same_within}) {
-    const auto last = static_cast<double>(comparison.changes.size()) - 1;
-    chart.series.push_back({.name = fmt::format("same: {:+g} %", limit),
-                            .points = {{.x = 0, .y = limit}, {.x = last, .y = limit}},
-                            .muted = true});
-  }
+  chart.series.insert(chart.series.end(), {std::move(low), std::move(high)});
+  std::erase_if(chart.series, [](const Chart::Series& series) { return series.points.empty(); });
   return chart;
 }
 
@@ -103,7 +100,9 @@ void add_comparison(Blocks& blocks, const Comparison& comparison) {
                                                                comparison.a, comparison.b))}});
   add_differences(blocks, comparison.differences, {"differs", "A", "B"});
   if (comparison.changes.empty()) return;  // a device is missing
-  blocks.push_back({ratio_chart(comparison), Detail::page});
+  if (Chart chart = ratio_chart(comparison); !chart.series.empty()) {
+    blocks.push_back({std::move(chart), Detail::page});
+  }
   add(blocks, change_table(comparison));
 }
 
@@ -243,7 +242,8 @@ Report comparison_report(const results::Comparisons& comparisons) {
     add_side_by_side(report.blocks, *comparisons.side_by_side);
     return report;
   }
-  report.title = fmt::format("Comparison: {}", deck::to_string(comparisons.verdict()));
+  report.title = "Comparison";
+  report.verdict = comparisons.verdict();
   for (const Comparison& comparison : comparisons.pairs) add_comparison(report.blocks, comparison);
   report.blocks.push_back({VerdictLine{.verdict = comparisons.verdict(), .subject = "verdict"}});
   return report;

@@ -325,6 +325,11 @@ std::vector<std::string> labels(const Timeline& timeline) {
   return found;
 }
 
+std::string caption(const TimelinePicture& picture) {
+  const bool both = !picture.caption.empty() && !picture.note.empty();
+  return picture.caption + (both ? "; " : "") + picture.note;
+}
+
 std::string full_label(const TaskRecord& task) {
   return task.name.value_or(fmt::format("{} {}", deck::to_string(task.stage), task.chunk));
 }
@@ -410,7 +415,10 @@ std::string svg(const std::string& title, const Blocks& blocks) {
     const std::string name = shortened(picture->title, room, 16.5);
     const double taken = width_of(name, 16.5) + 14;
     canvas.write("name", right, canvas.y, name);
-    canvas.write("muted", right + taken, canvas.y, shortened(picture->caption, room - taken, 12));
+    const std::string words = caption(*picture);
+    const bool fits = width_of(words, 12) <= room - taken;
+    if (!fits) canvas.y += 18;
+    canvas.write("muted", fits ? right + taken : right, canvas.y, shortened(words, room, 12));
     canvas.y += 8;
     const Canvas drawn = draw(*picture, false);
     canvas.add("<g transform=\"translate(0 {:g})\">\n{}</g>\n", canvas.y, drawn.text);

@@ -68,6 +68,9 @@ struct Plot {
 /// The geometry of a timeline, `pixels_per_s` wide.
 Plot plot(const results::Timeline& timeline, Rows by, double pixels_per_s);
 
+/// Caption and note.
+std::string caption(const TimelinePicture& picture);
+
 /// The name of a task, or its stage and chunk.
 std::string full_label(const results::TaskRecord& task);
 /// The rate of a copy; empty: it is none, or took no time.

@@ -59,13 +59,13 @@ std::string device_text(const std::string& host, const std::string& unit) {
 }
 
 /// "n1 GPU-0, n1 GPU-1 and 10 more".
-std::string devices_text(const Fleet& fleet, const std::vector<std::size_t>& numbers) {
+std::string devices_text(const std::vector<const FleetDevice*>& devices) {
   constexpr std::size_t most = 8;
   std::vector<std::string> names;
-  for (const std::size_t number : numbers | std::views::take(most)) {
-    names.push_back(device_text(fleet.devices.at(number).host, fleet.devices.at(number).unit));
+  for (const FleetDevice* const device : devices | std::views::take(most)) {
+    names.push_back(device_text(device->host, device->unit));
   }
-  const std::size_t more = numbers.size() - names.size();
+  const std::size_t more = devices.size() - names.size();
   return fmt::format("{}{}", fmt::join(names, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
@@ -92,11 +92,15 @@ std::vector<FigureKey> compared_keys(const Group& group) {
   return keys;
 }
 
-/// Medians of the compared figures of each device, alone / together; throughput in GB/s by order.
+/// Medians of the compared figures of each device, alone / together if some were together.
 Table device_table(const Fleet& fleet, const Group& group) {
   const std::vector<FigureKey> keys = compared_keys(group);
   DeviceTable table("host", {});
-  table.title = "Medians, alone / together; throughput in GB/s under its order";
+  const bool together = std::ranges::any_of(group.distributions, [](const Distribution& figure) {
+    return figure.key.phase == Phase::together;
+  });
+  table.title = fmt::format("Medians{}; throughput in GB/s under its order",
+                            together ? ", alone / together" : "");
   for (const FigureKey& key : keys) {
     const bool usual = key.metric == deck::Metric::throughput && key.order;
     table.columns.emplace_back(usual ? std::string(deck::to_string(*key.order)) : figure_text(key),
@@ -196,12 +200,38 @@ Table node_table(const Group& group) {
   return table;
 }
 
-/// A dot per device for each compared figure.
+/// The name of each host in the middle of its devices, which are numbered from 1.
+Chart::Axis host_axis(const Fleet& fleet, const Group& group) {
+  Chart::Axis axis{.name = "devices by node"};
+  for (std::size_t first = 0, i = 1; i <= group.devices.size(); ++i) {
+    const auto host = [&](std::size_t at) { return fleet.devices.at(group.devices[at]).host; };
+    if (i < group.devices.size() && host(i) == host(first)) continue;
+    axis.ticks.emplace_back(0.5 * static_cast<double>(first + 1 + i), host(first));
+    first = i;
+  }
+  return axis;
+}
+
+/// "n1 GPU-5ad81f0c"
+std::string short_text(const FleetDevice& device) {
+  constexpr std::size_t start_of_uuid = 12;
+  if (device.unit == device.host) return device.host;
+  return device_text(device.host, device.unit.substr(0, start_of_uuid));
+}
+
+bool fails(const FleetDevice& device, const FigureKey& key) {
+  return std::ranges::any_of(device.reasons, [&](const results::Reason& reason) {
+    return reason.figure == name_with_phase(key) &&
+           results::verdict_of(reason.code) == results::Verdict::fail;
+  });
+}
+
+/// A dot per device for each compared figure; failing and slowest devices have their names.
 void add_charts(Blocks& blocks, const Fleet& fleet, const Group& group) {
   if (group.devices.size() < 2) return;
   for (FigureKey key : compared_keys(group)) {
     Chart chart{.title = name(key),
-                .x = {.name = "device"},
+                .x = host_axis(fleet, group),
                 .y = {.name = std::string(deck::row_of(key.metric).unit)}};
     for (const auto& phase : deck::words<Phase>) {
       key.phase = phase.value;
@@ -214,8 +244,12 @@ void add_charts(Blocks& blocks, const Fleet& fleet, const Group& group) {
         const results::DeviceFigure* const found = find(device, key);
         x += 1;
         if (found == nullptr) continue;
-        dots.points.push_back(
-            {.x = x, .y = found->value.median, .label = device_text(device.host, device.unit)});
+        const Standing& slowest = figure->slowest.front();
+        const bool named = (slowest.slow && slowest.device == number) || fails(device, key);
+        dots.points.push_back({.x = x,
+                               .y = found->value.median,
+                               .label = device_text(device.host, device.unit),
+                               .name = named ? short_text(device) : ""});
       }
       chart.series.push_back(std::move(dots));
       chart.series.push_back(
@@ -253,27 +287,17 @@ void add_results(Blocks& blocks, const Fleet& fleet) {
   add(blocks, "Of several results of one device the worst counts.");
 }
 
-/// Why devices did not pass: each reason with all its devices.
 void add_failed(Blocks& blocks, const Fleet& fleet) {
   const bool several = fleet.several_decks();
-  std::vector<std::pair<results::Reason, std::vector<std::size_t>>> reasons;
-  for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
-    for (results::Reason reason : fleet.devices[i].reasons) {
-      if (several) reason.text.insert(0, fleet.devices[i].deck_name + ": ");
-      auto same = std::ranges::find_if(reasons, [&](const auto& row) {
-        return row.first.code == reason.code && row.first.text == reason.text;
-      });
-      if (same == reasons.end()) same = reasons.insert(same, {reason, {}});
-      same->second.push_back(i);
-    }
-  }
   Table table{.columns = {"not passed", "which", "verdict", "reason"}, .most_rows = most_shown};
-  for (const auto& [reason, devices] : reasons) {
-    std::string which = devices_text(fleet, devices);
-    const std::string& slot = fleet.devices.at(devices.front()).slot;
-    if (devices.size() == 1 && !slot.empty()) which += fmt::format(" (slot {})", slot);
-    table.rows.push_back({base::counted(devices.size(), "device"), which,
-                          results::verdict_of(reason.code), reason.text});
+  for (const SharedReason& reason : reasons(fleet.devices)) {
+    std::string which = devices_text(reason.devices);
+    const std::string& slot = reason.devices.front()->slot;
+    if (reason.devices.size() == 1 && !slot.empty()) which += fmt::format(" (slot {})", slot);
+    const bool of_deck = several && reason.decks.size() == 1;
+    table.rows.push_back({base::counted(reason.devices.size(), "device"), which,
+                          results::verdict_of(reason.code),
+                          (of_deck ? *reason.decks.begin() + ": " : "") + text_of(reason)});
   }
   add(blocks, std::move(table));
 }
@@ -291,18 +315,41 @@ void add_faults(Blocks& blocks, const Fleet& fleet) {
 std::vector<JunitCase> faults(const Fleet& fleet) {
   using enum results::Verdict;
   std::vector<JunitCase> cases;
-  for (const std::string& host : fleet.missing) {
-    cases.push_back({host, "host", fail, host + ": no result of this host"});
-  }
-  for (const results::MissingDevices& missing : fleet.missing_devices) {
-    const std::string host = missing.host.empty() ? "unknown host" : missing.host;
-    cases.push_back({host, "devices", fail, host + ": " + text_of(missing)});
+  for (const results::MissingDevices& missing : fleet.missing) {
+    cases.push_back(
+        {missing.host.empty() ? "unknown host" : missing.host, "devices", fail, text_of(missing)});
   }
   for (const results::BrokenFile& file : fleet.broken) {
-    const std::string host = file.host.empty() ? "" : " (host " + file.host + ")";
-    cases.push_back({"files", file.file, error, file.text + host});
+    cases.push_back({"files", file.file, error, file.text});
   }
   return cases;
+}
+
+std::vector<SharedReason> reasons(std::span<const FleetDevice> devices) {
+  std::vector<SharedReason> shared;
+  for (const FleetDevice& device : devices) {
+    for (const results::Reason& reason : device.reasons) {
+      auto same = std::ranges::find_if(shared, [&](const SharedReason& row) {
+        return row.code == reason.code && row.text == reason.text;
+      });
+      if (same == shared.end()) same = shared.insert(same, {reason.code, reason.text, {}, {}, {}});
+      if (!reason.figure.empty()) same->figures.insert(reason.figure);
+      same->decks.insert(device.deck_name);
+      const auto is_same = [&](const FleetDevice* other) {
+        return other->host == device.host && other->unit == device.unit;
+      };
+      if (same->devices.empty() || !is_same(same->devices.back())) same->devices.push_back(&device);
+    }
+  }
+  return shared;
+}
+
+std::string text_of(const SharedReason& reason) {
+  const auto& figures = reason.figures;
+  const std::string about = figures.empty()       ? ""
+                            : figures.size() == 1 ? *figures.begin() + ": "
+                                                  : base::counted(figures.size(), "metric") + ": ";
+  return about + reason.text;
 }
 
 /// Numbers of files, devices and problems in one line.
@@ -320,9 +367,11 @@ static std::string fleet_summary(const Fleet& fleet) {
   std::size_t several = 0;
   for (const FleetDevice& device : fleet.devices) several += !device.results.empty();
   mention(several, "device", " with several results");
-  mention(fleet.missing.size(), "expected host", " missing");
-  std::int64_t missing = 0;
-  for (const results::MissingDevices& on_host : fleet.missing_devices) missing += on_host.missing;
+  std::int64_t hosts = 0, missing = 0;
+  for (const results::MissingDevices& place : fleet.missing) {
+    (place.whole_host() ? hosts : missing) += place.whole_host() ? 1 : place.missing;
+  }
+  mention(hosts, "expected host", " missing");
   mention(missing, "device", " missing");
   mention(fleet.broken.size(), "file", " broken");
   mention(fleet.left_out.size(), "file", " skipped");
@@ -330,7 +379,7 @@ static std::string fleet_summary(const Fleet& fleet) {
 }
 
 Report fleet_report(const Fleet& fleet) {
-  Report report{.title = fmt::format("Fleet: {}", deck::to_string(fleet.verdict()))};
+  Report report{.title = "Fleet", .verdict = fleet.verdict()};
   Blocks& blocks = report.blocks;
   for (const Group& group : fleet.groups) add_group(blocks, fleet, group);
   add_results(blocks, fleet);
@@ -351,13 +400,16 @@ std::string fleet_lines(const Fleet& fleet, bool all_devices) {
   const auto deck_field = [&, several = fleet.several_decks()](const FleetDevice& device) {
     return several ? " deck=" + base::field_value(device.deck_name) : "";
   };
+  const auto uuid_field = [](const FleetDevice& device) {
+    return device.unit == device.host ? std::string("-") : base::field_value(device.unit);
+  };
   for (const FleetDevice& device : fleet.devices) {
     for (const deck::Phase phase : phases_of(device)) {
       const base::ExitCode code = exit_code_of(device, phase);
       if (!all_devices && code == base::ExitCode::pass) continue;
       add("OVERLAP_DEVICE host={} uuid={} phase={} verdict={}{}\n", base::field_value(device.host),
-          base::field_value(device.unit), deck::to_string(phase),
-          deck::to_string(results::verdict_of(code)), deck_field(device));
+          uuid_field(device), deck::to_string(phase), deck::to_string(results::verdict_of(code)),
+          deck_field(device));
     }
   }
   for (const Group& group : fleet.groups) {
@@ -367,8 +419,8 @@ std::string fleet_lines(const Fleet& fleet, bool all_devices) {
       const FleetDevice& device = fleet.devices.at(slowest.front().device);
       add("OVERLAP_SLOWEST host={} uuid={} metric={} value={:.6g} median={:.6g} phase={} "
           "order={}{}\n",
-          base::field_value(device.host), base::field_value(device.unit),
-          deck::to_string(key.metric), slowest.front().value, median, deck::to_string(key.phase),
+          base::field_value(device.host), uuid_field(device), deck::to_string(key.metric),
+          slowest.front().value, median, deck::to_string(key.phase),
           key.order ? deck::to_string(*key.order) : "-", deck_field(device));
     }
   }

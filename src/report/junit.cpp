@@ -174,7 +174,7 @@ std::string junit(const results::Fleet& fleet) {
   for (const results::FleetDevice& device : fleet.devices) {
     started = std::max(started, device.started);
     std::vector<std::string> texts;
-    for (const results::Reason& reason : device.reasons) texts.push_back(reason.text);
+    for (const SharedReason& reason : reasons({&device, 1})) texts.push_back(text_of(reason));
     tests.push_back({.where = device.host + "." + device.unit,
                      .name = device.deck_name + "/device",
                      .verdict = results::verdict_of(exit_code_of(device)),

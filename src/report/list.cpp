@@ -26,11 +26,11 @@ std::string health_source(const base::DeviceInfo& device, bool gpu) {
 /// The title of a device of the model, and what its predictions lack.
 std::string title_of(const model::Device& device) {
   std::vector<std::string> known;
-  for (const auto& word : describe::words<deck::WorkloadKind>) {
-    const std::string kind(word.name);
-    if (word.value == deck::WorkloadKind::custom || device.predicts(kind)) known.push_back(kind);
+  for (const deck::WorkloadRow& row : deck::workloads) {
+    const std::string kind(row.name);
+    if (row.split == deck::Split::tasks || device.predicts(kind)) known.push_back(kind);
   }
-  const bool all = known.size() == std::size(describe::words<deck::WorkloadKind>);
+  const bool all = known.size() == deck::workloads.size();
   return device.title + (device.match ? "" : "; described, not measured") +
          (all ? "" : fmt::format("; only {}", fmt::join(known, ", ")));
 }
@@ -43,8 +43,8 @@ std::string shown(Table table) {
 
 }  // namespace
 
-std::string schedule_table(const Case& run) {
-  const schedule::Schedule& schedule = run.schedule;
+std::string schedule_table(const Case& planned) {
+  const schedule::Schedule& schedule = planned.schedule;
   const bool custom = !schedule.names.empty();
   const auto cell = [](bool has, auto value) { return has ? fmt::format("{}", value) : "-"; };
   Table table{.columns = {"task", "name", "stage", "op", "chunk", "slot", "lane", "array", "bytes",
@@ -73,7 +73,7 @@ std::string schedule_table(const Case& run) {
     return custom ? "" : ", " + base::counted(n, noun);
   };
   table.title =
-      fmt::format("{}: {}{}, {}{}, {} to the device, {} back", order_label(run),
+      fmt::format("{}: {}{}, {}{}, {} to the device, {} back", order_label(planned.run),
                   base::counted(schedule.tasks.size(), "task"), count("chunk", schedule.chunks),
                   base::counted(schedule.lanes, "lane"), count("slot", schedule.slots),
                   format_bytes(traffic.h2d), format_bytes(traffic.d2h));
@@ -81,7 +81,8 @@ std::string schedule_table(const Case& run) {
 }
 
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
-                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable) {
+                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable,
+                 bool verbose) {
   Blocks blocks;
   const auto add_list = [&](const char* heading, const Facts& facts) {
     blocks.push_back({Heading{.text = heading}});
@@ -100,10 +101,14 @@ std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInf
            }));
   add_list("issue orders", facts_of(describe::words<deck::Order>, [](deck::Order) { return ""; }));
   Facts models;
+  bool hides = false;
   for (const std::string& name : model::device_names()) {
-    if (name.starts_with("ideal_")) continue;  // for tests and teaching
+    const bool teaches = name.starts_with("ideal_");
+    hides = hides || (teaches && !verbose);
+    if (teaches && !verbose) continue;
     models.emplace_back("  " + name, title_of(model::load_device(name)));
   }
+  if (hides) models.emplace_back("  ideal_*", "for teaching: miniapp --list --verbose");
   add_list("model devices", models);
   add_list("back end", {{"  " + build.backend, "Kokkos " + build.kokkos_version}});
   add_list("devices", {});

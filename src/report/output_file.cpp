@@ -18,6 +18,8 @@
 namespace overlap::report {
 namespace {
 
+constexpr std::size_t least_room = 64 << 10;  // bytes on the disk, before anything runs
+
 [[noreturn]] void fail(const std::string& path, const std::string& why = std::strerror(errno)) {
   throw base::Error(base::ExitCode::runtime_error, fmt::format("{}: cannot write: {}", path, why));
 }
@@ -53,6 +55,13 @@ std::pair<std::string, int> open_beside(const std::string& path) {
   const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) fail(path);
   return {std::move(name), descriptor};
+}
+
+/// Writes all of a file until the disk has it, and closes it.
+void write_to_disk(int descriptor, const std::string& path, std::string_view content) {
+  const Open file(descriptor);
+  write_all(descriptor, path, content);
+  if (fsync(descriptor) != 0) fail(path);
 }
 
 /// The lock beside an output, until its owner goes; null: this user cannot lock it. Throws
@@ -106,8 +115,8 @@ void require_writable(const std::string& path) {
     return;
   }
   const auto [name, descriptor] = open_beside(path);
-  close(descriptor);
   unlink(name.c_str());
+  write_to_disk(descriptor, path, std::string(least_room, ' '));
 }
 
 void Files::reads(const std::string& path, const std::string& description) {
@@ -152,10 +161,8 @@ void write_file(const std::string& path, const std::string& content) {
   }
   const auto [name, descriptor] = open_beside(path);
   try {
-    const Open file(descriptor);
-    write_all(descriptor, path, content);
-    if (fsync(descriptor) != 0 || std::rename(name.c_str(), place_of(path).c_str()) != 0)
-      fail(path);
+    write_to_disk(descriptor, path, content);
+    if (std::rename(name.c_str(), place_of(path).c_str()) != 0) fail(path);
   } catch (...) {
     unlink(name.c_str());
     throw;

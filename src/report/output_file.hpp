@@ -11,8 +11,8 @@
 
 namespace overlap::report {
 
-/// Throws base::Error{runtime_error} if `path` cannot be written; leaves nothing behind. Call
-/// before anything runs.
+/// Throws base::Error{runtime_error} if `path` cannot be written, or its disk is full; leaves
+/// nothing behind. Call before anything runs.
 void require_writable(const std::string& path);
 
 /// Whether `path` is a device, a pipe or standard output ("-"), which are written directly.

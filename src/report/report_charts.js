@@ -3,6 +3,7 @@ const MARKS = [
   "M0-4.3A4.3 4.3 0 1 1 0 4.3A4.3 4.3 0 1 1 0-4.3z", "M0-5.2L4.9 3.6H-4.9z", "M0-5.4L5.4 0L0 5.4L-5.4 0z", "M0 5.2L4.9-3.6H-4.9z",
   "M-3.6-3.6h7.2v7.2h-7.2z", "M-1.5-4.6h3v3.1h3.1v3h-3.1v3.1h-3v-3.1h-3.1v-3h3.1z",
 ];
+const BAND = 0.8; // of the room of a category, for its marks
 const MANY = 400; // points of a series without marks and intervals of their own
 
 // From numbers to 0 .. 1 along an axis, its ticks and their words.
@@ -24,13 +25,14 @@ function scaleOf(axis, values, most) {
       for (const factor of hi / lo > 1000 ? [1] : [1, 2, 5]) ticks.push(Number((factor * power).toPrecision(3)));
     }
     const inside = ticks.filter((tick) => tick >= lo && tick <= hi);
-    return { at: (value) => Math.log(value / lo) / Math.log(hi / lo), words,
+    return { at: (value) => Math.log(value / lo) / Math.log(hi / lo), words, log,
              ticks: (inside.length > 2 ? inside : ticksOf(lo, hi, most + 2)).map((tick) => [tick, bare(tick)]) };
   }
   if (lo > 0 && lo < 0.6 * hi) lo = 0;
   const pad = (hi - lo || Math.abs(hi) || 1) * 0.05;
   [lo, hi] = [lo === 0 ? 0 : lo - pad, hi + pad];
-  return { at: (value) => (value - lo) / (hi - lo), words, ticks: ticksOf(lo, hi, most).map((tick) => [tick, bare(tick)]) };
+  const ticks = axis.ticks.length > 0 ? axis.ticks : ticksOf(lo, hi, most).map((tick) => [tick, bare(tick)]);
+  return { at: (value) => (value - lo) / (hi - lo), words, ticks };
 }
 
 // Swatches with the names of the series, in lines; the height that they take.
@@ -50,9 +52,10 @@ function drawLegend(svg, series, total) {
 
 function drawSeries(layer, one, number_, count, chart) {
   const { x, y, band } = chart;
-  const places = one.points.map(([at, value, lo, hi, label]) => ({ x: x(at), y: y(value), lo, hi, value, label, series: one }));
-  if (band && one.muted) {
-    add(layer, "path", { class: "baseline", d: places.map((point) => `M${point.x - band / 2} ${point.y}h${band}`).join("") });
+  const places = one.points.map(([at, value, lo, hi, label, name]) => ({ x: x(at), y: y(value), lo, hi, value, label, name, series: one }));
+  if (band && one.muted) { // from category to category
+    const slot = band / BAND;
+    add(layer, "path", { class: "baseline", d: places.map((point) => `M${point.x - slot / 2} ${point.y}h${slot}`).join("") });
     return places;
   }
   const wide = band ? Math.min(36, band / count) : 0;
@@ -76,6 +79,19 @@ function drawSeries(layer, one, number_, count, chart) {
   return places;
 }
 
+// Names of points, where there is room.
+function drawNames(svg, places, { from, to, bottom }) {
+  const drawn = [];
+  for (const { x, y, name } of places.filter((one) => one.name)) {
+    const half = widthOf(name, 11) / 2, middle = clamp(x, from + half, to - half);
+    const free = (at) => at < bottom && drawn.every((one) => Math.abs(middle - one.middle) > half + one.half || Math.abs(at - one.at) > 12);
+    const at = [y - 9, y + 17].find(free);
+    if (at === undefined) continue;
+    drawn.push({ middle, half, at });
+    add(svg, "text", { class: "tick mid", x: middle, y: at }, name);
+  }
+}
+
 // Ticks with words that do not cover each other, names of the axes, and a grid.
 function drawAxes(svg, data, scales, { from, to, top, bottom, total }) {
   let grid = "", free = -Infinity;
@@ -86,15 +102,16 @@ function drawAxes(svg, data, scales, { from, to, top, bottom, total }) {
   }
   for (const [tick, words] of scales.x.ticks) {
     const x = from + scales.x.at(tick) * (to - from), half = widthOf(words, 11) / 2;
-    if (data.x.categories.length === 0) grid += `M${x} ${top}V${bottom}`;
     if (x - half < free) continue;
     free = x + half + 8;
+    if (data.x.categories.length === 0) grid += `M${x} ${top}V${bottom}`;
     add(svg, "text", { class: "tick mid", x: clamp(x, half, total - half), y: bottom + 16 }, words);
   }
   svg.prepend(add(svg, "path", { class: "grid", d: grid }));
   add(svg, "path", { class: "axis", d: `M${from} ${bottom}H${to}` });
-  add(svg, "text", { class: "muted mid", x: (from + to) / 2, y: bottom + 36 }, data.x.name.replace(/(^|, )s$/, ""));
-  add(svg, "text", { class: "muted", x: 0, y: top - 10 }, data.y.name.replace(/(^|, )s$/, ""));
+  const name = (axis, scale) => axis.name.replace(/(^|, )s$/, "") + (scale.log ? " (log)" : "");
+  add(svg, "text", { class: "muted mid", x: (from + to) / 2, y: bottom + 36 }, name(data.x, scales.x));
+  add(svg, "text", { class: "muted", x: 0, y: top - 10 }, name(data.y, scales.y));
 }
 
 function drawChart(chart) {
@@ -104,8 +121,8 @@ function drawChart(chart) {
   const points = data.series.flatMap((one) => one.points);
   const values = points.flatMap(([, y, lo, hi]) => [y, lo ?? y, hi ?? y]);
   const scales = {
-    x: scaleOf(data.x, points.map(([x]) => x), Math.max(2, Math.floor(total / 110))),
-    y: scaleOf(data.y, values, 6),
+    x: scaleOf(data.x, [...points.map(([x]) => x), ...data.x.includes], Math.max(2, Math.floor(total / 110))),
+    y: scaleOf(data.y, [...values, ...data.y.includes], 6),
   };
   // On logarithmic axes the values themselves, if they are few.
   const xs = [...new Set(points.map(([x]) => x))].sort((a, b) => a - b);
@@ -117,11 +134,12 @@ function drawChart(chart) {
   const inner = {
     x: (value) => from + scales.x.at(value) * (to - from),
     y: (value) => bottom - scales.y.at(value) * (bottom - top),
-    band: bands ? (0.8 * (to - from)) / data.x.categories.length : 0,
+    band: bands ? (BAND * (to - from)) / data.x.categories.length : 0,
   };
   const marked = data.series.filter((one) => !one.muted);
   chart.places = data.series.flatMap((one) =>
     drawSeries(add(svg, "g", { class: one.pen }), one, marked.indexOf(one), marked.length, inner));
+  drawNames(svg, chart.places, { from, to, bottom });
   chart.words = scales.y.words;
 }
 

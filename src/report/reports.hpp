@@ -1,6 +1,8 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +27,7 @@ Blocks heading(const results::Result& result, const results::Point& planned);
 
 /// Tables, timelines, findings, and criteria of all phases; of a sweep one row per point, the best
 /// point and the knee. Ends with the conclusion.
-Blocks findings(const results::Result& result);
+Blocks body(const results::Result& result);
 
 /// The verdict with its reasons; `named`: with the name of the deck. Empty for predictions that
 /// pass. `with_errors`: also those that a terminal has shown.
@@ -58,6 +60,11 @@ void add_orders(Blocks& blocks, const results::Point& point);
 /// One row per predicted order, two columns per device.
 void add_predictions(Blocks& blocks, const results::Point& point,
                      const std::vector<std::string>& devices);
+/// What the timeline of a run, measured or else predicted, shows about why its order takes its
+/// time; empty: nothing, or no chunks on a GPU.
+std::string explain(const results::Run& run);
+/// One line per explanation, with the orders that it explains.
+void add_explanations(Blocks& blocks, const results::Point& point);
 /// Host work, disturbances, issuing, products, rates, bounds, link, health, findings; nothing where
 /// nothing ran.
 void add_details(Blocks& blocks, const results::Point& point);
@@ -97,15 +104,30 @@ struct JunitCase {
 /// Missing hosts and devices, and files that could not be read, each with a line that names it.
 std::vector<JunitCase> faults(const results::Fleet& fleet);
 
+/// A reason with all figures, decks and devices that it is about.
+struct SharedReason {
+  base::ExitCode code = base::ExitCode::pass;
+  std::string text;
+  std::set<std::string> figures, decks;
+  std::vector<const results::FleetDevice*> devices;
+};
+
+/// Why devices did not pass.
+std::vector<SharedReason> reasons(std::span<const results::FleetDevice> devices);
+
+/// "throughput of by_engine, alone: 40.00 GB/s, ...", "8 metrics: no --reference was given".
+std::string text_of(const SharedReason& reason);
+
 // What the program says without running anything.
 
 /// All tasks of a schedule: --dry-run.
 std::string schedule_table(const experiment::Case& planned);
 
-/// Workloads (with reasons for unavailable ones), issue orders, devices of the model, back end and
-/// devices: --list.
+/// Workloads (with reasons for unavailable ones), issue orders, devices of the model (`verbose`:
+/// also those for teaching), back end and devices: --list.
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
-                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable);
+                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable,
+                 bool verbose);
 
 /// --version.
 std::string version(const base::BuildInfo& build);

@@ -26,10 +26,11 @@ TimelinePicture picture(const Run& run, const results::Timeline& timeline, doubl
   return picture;
 }
 
-/// The end of the time axis that all timelines share.
-double axis_s(const std::vector<Run>& runs) {
+/// The end of the time axis that all timelines of a device share.
+double axis_s(const std::vector<Run>& runs, const std::string& device) {
   double longest = 0;
   for (const Run& run : runs) {
+    if (run.device != device) continue;
     for (const auto* const timeline : {&run.timeline, &run.predicted_timeline}) {
       if (*timeline) longest = std::max(longest, results::end_s(**timeline));
     }
@@ -38,17 +39,29 @@ double axis_s(const std::vector<Run>& runs) {
   return longest;
 }
 
+/// "8.616 ms, speed-up 1.50: copies run during kernels, because ...".
+std::string predicted_note(const Run& run, const std::vector<Run>& runs) {
+  std::string note = format_seconds(run.predicted_s.value_or(0));
+  const auto faster = results::predicted(Metric::speedup, run, runs);
+  if (faster && run.order != deck::Order::sequential) {
+    note += fmt::format(", speed-up {:.2f}", faster->median);
+  }
+  const std::string why = explain(run);
+  return note + (why.empty() ? "" : ": ") + why;
+}
+
 Blocks pictures(const std::vector<Run>& runs, bool predicts) {
   constexpr std::size_t most_tasks = 64;  // that fit on a screen
   Blocks blocks;
-  const double end_s = axis_s(runs);
   for (const Run& run : runs) {
+    const double end_s = axis_s(runs, run.device);
     if (!run.untraced.empty()) {
       add(blocks, fmt::format("{}, not traced: {}", name(run), run.untraced));
     }
     if (run.timeline) {
       TimelinePicture shown = picture(run, *run.timeline, end_s);
       const results::Trace trace = run.trace.value_or(results::Trace());
+      shown.note = explain(run);
       shown.caption =
           fmt::format("traced by {} ({} against the median{})", trace.source,
                       base::format_change(trace.perturbation), trace.doubtful ? ": doubtful" : "");
@@ -58,6 +71,7 @@ Blocks pictures(const std::vector<Run>& runs, bool predicts) {
     if (run.predicted_timeline) {
       TimelinePicture shown = picture(run, *run.predicted_timeline, end_s);
       if (!predicts) shown.caption = "predicted";
+      if (predicts) shown.note = predicted_note(run, runs);
       blocks.push_back({std::move(shown), predicts ? Detail::always : Detail::page});
     }
   }
@@ -156,6 +170,7 @@ void add_phase(Blocks& blocks, const Result& result, const results::Point& point
   } else {
     add_orders(blocks, point);
   }
+  add_explanations(blocks, point);
   std::ranges::move(pictures(point.runs, result.predicts()), std::back_inserter(blocks));
   const describe::Json duration = describe::value_at(result.deck.resolved, "measure.duration");
   if (duration.is_number()) add_soak(blocks, point);
@@ -172,7 +187,7 @@ void add_facts(Blocks& blocks, const Facts& facts) {
   add(blocks, std::move(table));
 }
 
-Blocks findings(const Result& result) {
+Blocks body(const Result& result) {
   Blocks blocks;
   if (result.sweeps()) {
     add_sweep(blocks, result);
@@ -226,11 +241,16 @@ Blocks verdict(const Result& result, bool named, bool with_errors) {
 
 Report report(const Results& results) {
   Report report{.title = results.front().title, .data = results::to_json(results, -1)};
+  auto code = base::ExitCode::pass;
   for (const Result& result : results) {
+    code = base::worst(code, result.code);
     std::ranges::move(heading(result, result.points.front()), std::back_inserter(report.blocks));
     if (!result.started.empty()) add(report.blocks, result.started, Detail::page);
-    std::ranges::move(findings(result), std::back_inserter(report.blocks));
+    std::ranges::move(body(result), std::back_inserter(report.blocks));
     std::ranges::move(verdict(result, results.size() > 1, true), std::back_inserter(report.blocks));
+  }
+  if (!results.front().predicts() || code != base::ExitCode::pass) {
+    report.verdict = results::verdict_of(code);
   }
   return report;
 }
@@ -254,7 +274,7 @@ std::string svg(const Results& results) {
   Blocks blocks;
   for (const Result& result : results) {
     for (const results::Point& point : result.points) {
-      std::ranges::move(pictures(point.runs, true), std::back_inserter(blocks));
+      std::ranges::move(pictures(point.runs, result.predicts()), std::back_inserter(blocks));
     }
   }
   return svg(results.front().title, blocks);

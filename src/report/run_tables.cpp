@@ -249,7 +249,7 @@ void add_predictions(Blocks& blocks, const results::Point& point,
 }
 
 void add_checks(Blocks& blocks, const results::Point& point) {
-  Table table{.columns = {"criterion", "order", "value", {"95 % interval", 1}, "verdict"}};
+  Table table{.columns = {"criterion", "order", "value", "95 % interval", "verdict"}};
   std::vector<double> medians;  // of the checks in the last row
   for (const Check& check : point.checks) {
     std::vector<Cell> row = {

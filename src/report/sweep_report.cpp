@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/units.hpp"
@@ -106,6 +107,19 @@ class Sweep {
                                          [](const SweepEntry& entry) { return name(*entry.run); });
     return found == points_[point].end() ? nullptr : &*found;
   }
+  /// The orders by their best points.
+  std::vector<std::string> orders_by_cost() const {
+    const auto least = [&](const std::string& order) {
+      double cost = std::numeric_limits<double>::infinity();
+      for (std::size_t point = 0; point < points_.size(); ++point) {
+        if (const SweepEntry* const entry = find(order, point)) cost = std::min(cost, entry->cost);
+      }
+      return cost;
+    };
+    std::vector<std::string> orders = orders_;
+    std::ranges::stable_sort(orders, {}, least);
+    return orders;
+  }
   /// The values of the other keys at a point.
   std::string other_keys(std::size_t point) const {
     const results::Point& swept = result_.points[point];
@@ -131,10 +145,14 @@ void Sweep::add_points(Blocks& blocks) const {
   Table table{.title = fmt::format("{} {}{}", result_.predicts() ? "predicted" : "median",
                                    by_time_ ? "times" : "GB/s, both directions", on_device_)};
   for (const results::Axis& axis : result_.axes()) table.columns.emplace_back(axis.key);
-  int drop = static_cast<int>(orders_.size());
-  for (const std::string& order : orders_) table.columns.emplace_back(order, drop--);
+  // The order that wins goes last, those that are never near first.
+  const std::vector<std::string> ranking = orders_by_cost();
+  for (const std::string& order : orders_) {
+    const auto rank = std::ranges::find(ranking, order) - ranking.begin();
+    table.columns.emplace_back(order, rank == 0 ? 1 : static_cast<int>(rank) + 2);
+  }
   table.columns.insert(table.columns.end(),
-                       {"bound", "fastest", by_time_ ? "time" : "GB/s", "mark"});
+                       {{"bound", 2}, "fastest", by_time_ ? "time" : "GB/s", "mark"});
   for (std::size_t point = 0; point < points_.size(); ++point) {
     const SweepEntry* const entry = best(point, 1);
     if (entry == nullptr) continue;
@@ -216,33 +234,48 @@ void Sweep::add_best(Blocks& blocks) const {
   blocks.push_back({std::move(text)});
 }
 
-/// One picture per combination of the other keys: a curve per order over the first key.
+/// One picture per combination of the other keys, all on one scale: a curve per order over the
+/// first key.
 void Sweep::add_charts(Blocks& blocks) const {
   const bool numeric = axis_.numeric();
+  const SweepEntry* const fastest = ranks_ ? best(0, points_.size()) : nullptr;
   const auto [least, most] = std::ranges::minmax(
       axis_.values, {}, [](const results::Axis::Value& value) { return value.number.value_or(0); });
+  Chart::Axis x{.name = axis_.key}, y{.name = by_time_ ? "time, s" : "GB/s", .log = by_time_};
+  x.log = numeric && *least.number > 0 && *most.number >= 8 * *least.number;
+  if (numeric) x.includes = {*least.number, *most.number};
+  for (const results::Axis::Value& value : axis_.values) {
+    if (!numeric) x.categories.push_back(value.text);
+  }
+  for (std::size_t point = 0; point < points_.size(); ++point) {
+    for (const SweepEntry& entry : points_[point]) {
+      y.includes.insert(y.includes.end(), {shown(entry.lo), shown(entry.hi)});
+    }
+    if (bounds_[point]) y.includes.push_back(shown(*bounds_[point]));
+  }
+  if (y.includes.empty()) return;
+  const auto [lowest, highest] = std::ranges::minmax(y.includes);
+  y.includes = {lowest, highest};
   for (std::size_t panel = 0; panel < combinations_; ++panel) {
     const std::string place = other_keys(panel);
-    Chart chart{.title = (place.empty() ? result_.title : place) + on_device_,
-                .x = {.name = axis_.key},
-                .y = {.name = by_time_ ? "time, s" : "GB/s", .log = by_time_}};
-    chart.x.log = numeric && *least.number > 0 && *most.number >= 8 * *least.number;
-    for (const results::Axis::Value& value : axis_.values) {
-      if (!numeric) chart.x.categories.push_back(value.text);
-    }
+    Chart chart{.title = (place.empty() ? result_.title : place) + on_device_, .x = x, .y = y};
     Chart::Series bounds{.name = "bound", .muted = true};
     for (const std::string& order : orders_) chart.series.push_back({.name = order});
     for (std::size_t i = 0; i < axis_.values.size(); ++i) {
       const std::size_t point = i * combinations_ + panel;
-      const double x = numeric ? *axis_.values[i].number : static_cast<double>(i);
+      const double at = numeric ? *axis_.values[i].number : static_cast<double>(i);
       for (Chart::Series& curve : chart.series) {
         const SweepEntry* const entry = find(curve.name, point);
         if (entry == nullptr) continue;
         const auto [lo, hi] = std::minmax({shown(entry->lo), shown(entry->hi)});
-        curve.points.push_back(
-            {.x = x, .y = shown(entry->cost), .lo = lo, .hi = hi, .label = axis_.values[i].text});
+        curve.points.push_back({.x = at,
+                                .y = shown(entry->cost),
+                                .lo = lo,
+                                .hi = hi,
+                                .label = axis_.values[i].text,
+                                .name = entry == fastest ? "best" : ""});
       }
-      if (bounds_[point]) bounds.points.push_back({.x = x, .y = shown(*bounds_[point])});
+      if (bounds_[point]) bounds.points.push_back({.x = at, .y = shown(*bounds_[point])});
     }
     chart.series.push_back(std::move(bounds));
     std::erase_if(chart.series, [](const Chart::Series& curve) { return curve.points.empty(); });

@@ -84,7 +84,7 @@ std::vector<std::size_t> fitting(const Table& table, const std::vector<std::size
     shown.push_back(i);
     width += static_cast<int>(widths[i]) + 2;
   }
-  while (width > screen.width && !shown.empty()) {
+  while (screen.narrow && width > screen.width && !shown.empty()) {
     const auto last = std::ranges::max_element(
         shown.rbegin(), shown.rend(), {}, [&](std::size_t i) { return table.columns[i].drop; });
     if (table.columns[*last].drop <= 0) break;

@@ -19,7 +19,8 @@ namespace {
 using drawing::xml;
 using nlohmann::ordered_json;
 
-constexpr std::size_t long_table = 40;  // rows; above it the script filters and sorts
+constexpr std::size_t most_unwrapped = 50;  // columns of text in a cell
+constexpr std::size_t long_table = 40;      // rows; above it the script filters and sorts
 
 /// JSON as a script element of the page, which must not end within it.
 std::string json_script(std::string_view attributes, std::string_view json) {
@@ -66,7 +67,10 @@ std::string html_of(const Table& table) {
                   class_of(table.rows.size() > long_table ? "long" : "", list ? "list" : ""));
   std::vector<const char*> sides;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    sides.push_back(table.is_number(i) ? "" : "words");
+    const bool prose = std::ranges::any_of(table.rows, [&](const std::vector<Cell>& row) {
+      return i < row.size() && base::columns(row[i].text) > most_unwrapped;
+    });
+    sides.push_back(table.is_number(i) ? "" : prose ? "words prose" : "words");
   }
   if (!list) {
     html += "<thead><tr>";
@@ -92,14 +96,18 @@ std::string html_of(const Table& table) {
 
 std::string html_of(const TimelinePicture& picture) {
   const std::string drawn = drawing::picture(picture);
-  return figure("picture", picture.title, picture.caption,
+  return figure("picture", picture.title, drawing::caption(picture),
                 fmt::format("<div class=\"drawing\" tabindex=\"0\" role=\"group\" "
                             "aria-label=\"Timeline; arrow keys go from task to task\">{}</div>\n",
                             drawn.empty() ? "<p class=\"muted\">no timeline</p>" : drawn));
 }
 
 ordered_json json_of(const Chart::Axis& axis) {
-  return {{"name", axis.name}, {"log", axis.log}, {"categories", axis.categories}};
+  return {{"name", axis.name},
+          {"log", axis.log},
+          {"includes", axis.includes},
+          {"categories", axis.categories},
+          {"ticks", axis.ticks}};
 }
 
 std::string html_of(const Chart& chart) {
@@ -110,7 +118,8 @@ std::string html_of(const Chart& chart) {
       const auto or_null = [](const std::optional<double>& value) {
         return value ? ordered_json(*value) : ordered_json();
       };
-      points.push_back({point.x, point.y, or_null(point.lo), or_null(point.hi), point.label});
+      points.push_back(
+          {point.x, point.y, or_null(point.lo), or_null(point.hi), point.label, point.name});
     }
     series.push_back({{"name", curve.name},
                       {"muted", curve.muted},
@@ -148,47 +157,66 @@ std::string blocks_html(const Blocks& blocks) {
   return folded ? html + "</details>\n" : html;
 }
 
-constexpr std::string_view tools = R"html(<div class="tools">
-<fieldset class="choice"><legend>Rows</legend>
+constexpr std::string_view choice = R"html(<fieldset class="choice"><legend>Rows</legend>
 <label><input type="radio" name="rows" value="engines" checked><span>Engines</span></label>
 <label><input type="radio" name="rows" value="lanes"><span>Lanes</span></label>
 </fieldset>
-<div class="zoom" role="group" aria-label="Zoom">
+)html";
+constexpr std::string_view zoom = R"html(<div class="zoom" role="group" aria-label="Zoom">
 <button type="button" id="out" aria-label="Zoom out" title="Zoom out (-)">&minus;</button>
 <button type="button" id="in" aria-label="Zoom in" title="Zoom in (+)">+</button>
 <button type="button" id="reset" title="Show all (0)">Show all</button>
 </div>
-</div>
 )html";
+
+/// Whether the lanes of a timeline are other rows than its engines.
+bool has_other_lanes(const TimelinePicture* picture) {
+  using drawing::LaneGroup, drawing::Rows;
+  return !std::ranges::equal(drawing::groups(picture->timeline, Rows::engines),
+                             drawing::groups(picture->timeline, Rows::lanes), {}, &LaneGroup::rows,
+                             &LaneGroup::rows);
+}
 
 /// Legend and tools of timelines; empty without any.
 std::string bar_html(const Blocks& blocks) {
-  const auto looks = drawing::looks_in(pictures_of(blocks));
+  const auto pictures = pictures_of(blocks);
+  const auto looks = drawing::looks_in(pictures);
   if (looks.empty()) return "";
   std::string html = "<nav aria-label=\"Timelines\">\n<ul class=\"legend\" aria-label=\"Colours\">";
   for (const drawing::StageLook& look : looks) {
     html += fmt::format("<li><i style=\"background:var(--{})\"></i>{}</li>",
                         deck::to_string(look.stage), look.name);
   }
-  return html + "</ul>\n" + std::string(tools) + "</nav>\n";
+  return fmt::format("{}</ul>\n<div class=\"tools\">\n{}{}</div>\n</nav>\n", html,
+                     std::ranges::any_of(pictures, has_other_lanes) ? choice : "", zoom);
 }
 
 }  // namespace
 
 std::string page(const Report& report) {
+  const std::string title =
+      report.title +
+      (report.verdict ? fmt::format(": {}", describe::to_string(*report.verdict)) : "");
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n"
       "<style>\n{}{}</style>\n<style id=\"picture\">\n{}</style>\n</head>\n<body>\n{}<main>\n",
-      xml(report.title), drawing::colour_variables(), report_style(), drawing::picture_style(),
+      xml(title), drawing::colour_variables(), report_style(), drawing::picture_style(),
       bar_html(report.blocks));
-  const bool named = std::ranges::any_of(report.blocks, [](const Block& block) {
+  // First the title, then the verdicts, which end a report on the terminal.
+  Blocks blocks = report.blocks;
+  const auto is_title = [](const Block& block) {
     const auto* const heading = std::get_if<Heading>(&block.content);
     return heading != nullptr && heading->level == 1;
-  });
-  if (!named) html += fmt::format("<h1>{}</h1>\n", xml(report.title));
-  html += blocks_html(report.blocks);
+  };
+  if (std::ranges::none_of(blocks, is_title)) {
+    blocks.insert(blocks.begin(), {Heading{.text = report.title, .level = 1}});
+  }
+  std::ranges::stable_partition(
+      blocks.begin() + (is_title(blocks.front()) ? 1 : 0), blocks.end(),
+      [](const Block& block) { return std::holds_alternative<VerdictLine>(block.content); });
+  html += blocks_html(blocks);
   html +=
       "<noscript><p>Without JavaScript there are no charts and no zoom; tables have all "
       "numbers.</p></noscript>\n</main>\n<p id=\"status\" role=\"status\" hidden></p>\n";

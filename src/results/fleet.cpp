@@ -22,13 +22,16 @@
 namespace overlap::results {
 namespace {
 
-/// The text of a check with its phase.
-std::string text_with_phase(const Check& check, const FigureKey& key) {
-  const std::size_t colon = check.text.find(": ");
-  return colon == std::string::npos ? check.text : name_with_phase(key) + check.text.substr(colon);
+/// Adds a check that decides; an unknown limit is a reason by itself.
+void add_reason(const Check& check, const FigureKey& key, FleetDevice& device) {
+  const bool open = std::isnan(check.limit);
+  device.reasons.push_back({code_of(check.metric, check.verdict),
+                            open ? check.reason : check_text(check).substr(name(key).size() + 2),
+                            key.phase, name_with_phase(key)});
 }
 
-void add_reasons(const Result& result, FleetDevice& device) {
+/// `judged`: a reference decides checks whose limit was unknown, if they were measured.
+void add_reasons(const Result& result, bool judged, FleetDevice& device) {
   using enum base::ExitCode;
   for (const Point& point : result.points) {
     for (const Run& run : point.runs) {
@@ -36,15 +39,13 @@ void add_reasons(const Result& result, FleetDevice& device) {
       device.reasons.push_back({wrong_data, name(run) + " left wrong data", point.phase});
     }
     for (const Check& check : point.checks) {
-      if (!decides(check)) continue;
       const FigureKey key{point.phase, check.order, check.metric};
-      device.reasons.push_back(
-          {code_of(check.metric, check.verdict), text_with_phase(check, key), point.phase});
-      if (std::isnan(check.limit)) device.reasons.back().undecided = key;
+      const bool open = judged && std::isnan(check.limit) && find(device, key) != nullptr;
+      if (decides(check) && !open) add_reason(check, key, device);
     }
   }
-  if (result.error) device.reasons.push_back({result.code, *result.error, {}});
-  if (result.interrupted()) device.reasons.push_back({interrupted, "interrupted", {}});
+  if (result.error) device.reasons.push_back({result.code, *result.error});
+  if (result.interrupted()) device.reasons.push_back({interrupted, "interrupted"});
 }
 
 /// As base::worst(), but a node that fails comes before what says nothing about the hardware.
@@ -61,47 +62,47 @@ bool is_worse(const DeviceFigure& figure, const DeviceFigure& other) {
   return deck::row_of(figure.key.metric).better == deck::Better::more ? value < than : value > than;
 }
 
-/// One device of its results: the worst one, with the reasons of all and each figure's worst value.
-FleetDevice worst_of(std::vector<FleetDevice> results) {
-  std::ranges::sort(results, {}, &FleetDevice::file);
-  auto code = base::ExitCode::pass;
-  for (const FleetDevice& result : results) code = worst_in_fleet(code, exit_code_of(result));
-  FleetDevice device = *std::ranges::find_if(
-      results, [&](const FleetDevice& result) { return exit_code_of(result) == code; });
-  if (results.size() == 1) return device;
-  std::map<FigureKey, DeviceFigure> figures;
-  for (const FleetDevice& result : results) {
-    device.results.push_back({result.file, result.started, exit_code_of(result)});
-    for (const Reason& reason : result.reasons) {
-      if (std::ranges::find(device.reasons, reason) != device.reasons.end()) continue;
-      device.reasons.push_back(reason);
-    }
-    for (const DeviceFigure& figure : result.figures) {
-      const auto [found, is_new] = figures.emplace(figure.key, figure);
-      if (!is_new && is_worse(figure, found->second)) found->second = figure;
+/// Adds another result of a device. The worst one counts, of equal ones the first, with the reasons
+/// of all and each figure's worst value.
+void add_result(FleetDevice& device, FleetDevice other) {
+  const auto code = exit_code_of(device), other_code = exit_code_of(other);
+  std::vector<DeviceResult> results = std::move(device.results);
+  if (results.empty()) results.push_back({device.file, device.started, code});
+  results.push_back({other.file, other.started, other_code});
+  if (worst_in_fleet(code, other_code) != code) std::swap(device, other);
+  device.results = std::move(results);
+  for (Reason& reason : other.reasons) {
+    const auto same = std::ranges::find(device.reasons, reason);
+    if (same == device.reasons.end()) device.reasons.push_back(std::move(reason));
+  }
+  for (const DeviceFigure& figure : other.figures) {
+    const auto own = std::ranges::lower_bound(device.figures, figure.key, {}, &DeviceFigure::key);
+    if (own == device.figures.end() || own->key != figure.key) {
+      device.figures.insert(own, figure);
+    } else if (is_worse(figure, *own)) {
+      *own = figure;
     }
   }
-  device.figures.clear();
-  for (const auto& [key, figure] : figures) device.figures.push_back(figure);
-  return device;
 }
 
 /// Devices are alike if they have the same of this.
 auto kind_of(const FleetDevice& device) {
-  const double cores = device.on_host ? device.cores : 0;
-  return std::tuple(device.subject, device.deck_name, device.criteria, device.build, cores);
+  return std::tuple(device.subject, device.deck_name, device.criteria, device.build, device.cores);
 }
 
 /// Moves the devices into the fleet, one for all of its results with one deck and build, sorted by
 /// host and slot.
 void add_devices(std::vector<FleetDevice> devices, Fleet& fleet) {
-  std::map<std::pair<std::string, decltype(kind_of(FleetDevice()))>, std::vector<FleetDevice>>
-      by_device;
-  for (FleetDevice& device : devices) {
-    std::vector<FleetDevice>& results = by_device[{device.device(), kind_of(device)}];
-    results.push_back(std::move(device));
+  std::map<std::pair<std::string, decltype(kind_of(FleetDevice()))>, FleetDevice> by_device;
+  for (FleetDevice& result : devices) {
+    const auto [device, is_new] = by_device.try_emplace({result.device(), kind_of(result)});
+    if (is_new) {
+      device->second = std::move(result);
+    } else {
+      add_result(device->second, std::move(result));
+    }
   }
-  for (auto& [key, results] : by_device) fleet.devices.push_back(worst_of(std::move(results)));
+  for (auto& [key, device] : by_device) fleet.devices.push_back(std::move(device));
   std::ranges::stable_sort(fleet.devices, {}, [](const FleetDevice& device) {
     return std::array{Natural{device.host}, Natural{device.slot}, Natural{device.unit},
                       Natural{device.deck_name}, Natural{device.file}};
@@ -112,7 +113,7 @@ void add_devices(std::vector<FleetDevice> devices, Fleet& fleet) {
 void tell_nodes_apart(Fleet& fleet) {
   std::map<std::string, std::vector<FleetDevice*>> launches;
   for (FleetDevice& device : fleet.devices) {
-    if (device.job && device.job->launch) launches[*device.job->launch].push_back(&device);
+    if (device.job.launch) launches[*device.job.launch].push_back(&device);
   }
   std::set<std::string> notes;
   for (const auto& [launch, devices] : launches) {
@@ -143,51 +144,12 @@ void tell_decks_apart(std::vector<FleetDevice>& devices) {
   }
 }
 
-/// See fleet_of().
-void judge_by(const Reference& reference, FleetDevice& device) {
-  // What the run left undecided is decided here, if it was measured.
-  std::erase_if(device.reasons, [&](const Reason& reason) {
-    return reason.undecided && find(device, *reason.undecided) != nullptr;
-  });
-  bool judged = device.figures.empty();
-  std::string missing = reference.path +
-                        " judges nothing: no criterion with a reference is about a figure that "
-                        "was measured";
-  const auto add = [&](base::ExitCode code, std::string text, std::optional<deck::Phase> phase) {
-    device.reasons.push_back({code, std::move(text), phase});
-    judged = true;
-  };
-  for (const auto& [key, value, unjudgeable] : device.figures) {
-    // How much worse it may be, once per criterion; empty: the tolerance of the reference.
-    std::vector<std::optional<double>> tolerances;
-    for (const deck::Criterion& criterion : device.referenced) {
-      if (criterion.judges(key.metric, key.order, key.phase)) tolerances.push_back(criterion.below);
-    }
-    if (device.referenced.empty() && is_compared(device, key)) tolerances.emplace_back();
-    for (const std::optional<double> below : tolerances) {
-      Check check{.metric = key.metric, .order = key.order, .value = value};
-      limit_by(reference, subject_of(device.subject, key), device.deck_name, below, check);
-      if (!check.reason.empty()) {
-        missing = check.reason;
-        if (!device.referenced.empty()) add(base::ExitCode::inconclusive, missing, key.phase);
-        break;
-      }
-      check.reason = unjudgeable;
-      check.verdict =
-          unjudgeable.empty() ? judge(value, check.at_least, check.limit) : Verdict::inconclusive;
-      judged = true;
-      if (decides(check)) add(code_of(check.metric, check.verdict), check_text(check), key.phase);
-    }
-  }
-  if (!judged) add(base::ExitCode::inconclusive, missing, {});
-}
-
 void add_distributions(const std::vector<FleetDevice>& devices, Group& group) {
   std::map<FigureKey, std::vector<Standing>> by_key;
   std::set<FigureKey> incomparable;
   for (const std::size_t number : group.devices) {
     const FleetDevice& device = devices[number];
-    for (const auto& [key, value, unjudgeable] : device.figures) {
+    for (const auto& [key, value] : device.figures) {
       by_key[key].push_back({{number, device.host, device.unit}, value.median});
       if (!is_compared(device, key)) incomparable.insert(key);
     }
@@ -207,7 +169,7 @@ void add_nodes(const std::vector<FleetDevice>& devices, Group& group) {
     const FleetDevice& device = devices[number];
     const DeviceFigure* const duplex =
         find(device, {deck::Phase::together, std::nullopt, deck::Metric::duplex_rate});
-    for (const auto& [key, together, unjudgeable] : device.figures) {
+    for (const auto& [key, together] : device.figures) {
       if (key.phase != deck::Phase::together || !key.order) continue;
       if (key.metric != deck::Metric::throughput) continue;
       const auto* const alone = find(device, {deck::Phase::alone, key.order, key.metric});
@@ -226,27 +188,20 @@ void add_nodes(const std::vector<FleetDevice>& devices, Group& group) {
 /// Adds a reason to the device of every slow outlier; if there is no outlier, to the slowest and
 /// the fastest of few devices that differ.
 void add_outliers(const Group& group, std::vector<FleetDevice>& devices) {
-  std::vector<double> cores;
-  for (const std::size_t device : group.devices) cores.push_back(devices[device].cores);
-  const double usual = base::median(cores);
   for (const Distribution& figure : group.distributions) {
     const auto value_of = [&](double value) { return spell(figure.key.metric, value); };
     const auto add = [&](const Standing& standing, base::ExitCode code, const std::string& text) {
       devices[standing.device].reasons.push_back(
-          {code, name_with_phase(figure.key) + ": " + text, figure.key.phase});
+          {code, text, figure.key.phase, name_with_phase(figure.key)});
     };
     const bool coarse = is_coarse(figure.key, figure.devices);
     for (const Standing& outlier : figure.outliers) {
       if (!outlier.slow) continue;
-      const double own = devices[outlier.device].cores;
       add(outlier, base::ExitCode::performance,
-          fmt::format("{}, {:.1f} % {} the median {} of {} devices{}{}", value_of(outlier.value),
+          fmt::format("{}, {:.1f} % {} the median {} of {} devices{}", value_of(outlier.value),
                       100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
                       value_of(figure.median), figure.devices,
-                      coarse ? "; coarse limit " + base::spell_part(coarse_part) : "",
-                      own == usual ? ""
-                                   : fmt::format("; its process had {}, the median {:.4g}",
-                                                 base::cores_text(own), usual)));
+                      coarse ? "; coarse limit " + base::spell_part(coarse_part) : ""));
     }
     if (!coarse || !figure.outliers.empty() || figure.slowest.empty()) continue;
     const Standing &slow = figure.slowest.front(), &fast = figure.slowest.back();
@@ -263,8 +218,8 @@ void add_outliers(const Group& group, std::vector<FleetDevice>& devices) {
 /// What comparing a group does not show, because it is small and no reference judges its devices.
 std::string not_judged(const Group& group, const std::vector<FleetDevice>& devices) {
   const std::size_t n = group.devices.size();
-  const auto lacks_reference = [&](std::size_t i) { return devices[i].referenced.empty(); };
-  if (n >= least_for_outliers || std::ranges::none_of(group.devices, lacks_reference)) return "";
+  const auto is_judged = [&](std::size_t i) { return devices[i].referenced; };
+  if (n >= least_for_outliers || std::ranges::all_of(group.devices, is_judged)) return "";
   if (n == 1) return "1 device: compared with no other; give --reference";
   return fmt::format("{} devices: outliers below {} are not judged; give --reference{}", n,
                      base::spell_part(coarse_part),
@@ -272,7 +227,7 @@ std::string not_judged(const Group& group, const std::vector<FleetDevice>& devic
 }
 
 /// Adds the groups of devices that have figures; a slow outlier becomes a reason of its device.
-void add_groups(Fleet& fleet, const Reference* reference) {
+void add_groups(Fleet& fleet) {
   std::map<decltype(kind_of(FleetDevice())), std::size_t> numbers;
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
     const FleetDevice& device = fleet.devices[i];
@@ -282,7 +237,7 @@ void add_groups(Fleet& fleet, const Reference* reference) {
       fleet.groups.push_back({.machine = device.subject,
                               .deck_name = device.deck_name,
                               .build = device.build,
-                              .cores = device.on_host ? device.cores : 0});
+                              .cores = device.cores});
     }
     fleet.groups[found->second].devices.push_back(i);
   }
@@ -290,36 +245,69 @@ void add_groups(Fleet& fleet, const Reference* reference) {
     add_distributions(fleet.devices, group);
     add_outliers(group, fleet.devices);
     add_nodes(fleet.devices, group);
-    if (reference == nullptr) group.not_judged = not_judged(group, fleet.devices);
+    group.not_judged = not_judged(group, fleet.devices);
   }
+}
+
+/// See device_of().
+void judge_by(const Reference& reference, const Figures& figures,
+              const std::vector<deck::Criterion>& referenced, FleetDevice& device) {
+  bool judged = device.figures.empty();
+  std::string missing = reference.path +
+                        " judges nothing: no criterion with a reference is about a figure that "
+                        "was measured";
+  for (const Figures::Row& row : figures.rows) {
+    if (!row.judged || !row.value) continue;
+    // How much worse it may be, once per criterion; empty: the tolerance of the reference.
+    std::vector<std::optional<double>> tolerances;
+    for (const deck::Criterion& criterion : referenced) {
+      if (criterion.judges(row.key.metric, row.key.order, row.key.phase)) {
+        tolerances.push_back(criterion.below);
+      }
+    }
+    if (referenced.empty() && is_compared(device, row.key)) tolerances.emplace_back();
+    for (const std::optional<double> below : tolerances) {
+      Check check{.metric = row.key.metric, .order = row.key.order, .value = *row.value};
+      limit_by(reference, subject_of(device.subject, row.key), device.deck_name, below, check);
+      const bool known = check.reason.empty();
+      if (!known) missing = check.reason;
+      if (!known && referenced.empty()) break;
+      if (known) check.reason = figures.unjudgeable(row);
+      check.verdict = check.reason.empty() ? judge(check.value, check.at_least, check.limit)
+                                           : Verdict::inconclusive;
+      if (decides(check)) add_reason(check, row.key, device);
+      judged = true;
+      if (!known) break;
+    }
+  }
+  if (!judged) device.reasons.push_back({base::ExitCode::inconclusive, missing});
 }
 
 }  // namespace
 
-FleetDevice device_of(const Result& result) {
+FleetDevice device_of(const Result& result, const Reference* reference) {
   FleetDevice device;
   static_cast<Origin&>(device) = origin(result);
   const base::BuildInfo& build = result.machine.build;
   device.build = build.version;
   if (!build.git_sha.empty()) device.build += " " + build.git_sha.substr(0, 12);
   device.boot_id = result.machine.host.boot_id;
-  device.job = result.machine.job;
-  device.placement = result.machine.placement;
-  device.cores = result.machine.host.usable_cores();
-  device.on_host = !result.machine.device;
+  device.job = result.machine.job.value_or(base::Job());
+  if (result.machine.placement) device.local_ranks = result.machine.placement->local_ranks;
+  if (!result.machine.device) device.cores = result.machine.host.usable_cores();
   const Json& deck = result.deck.resolved;
   device.criteria =
       base::sha256(deck.value("acceptance", Json()).dump() + deck.value("require", Json()).dump());
-  for (deck::Criterion& criterion : criteria(result)) {
-    if (criterion.reference) device.referenced.push_back(std::move(criterion));
-  }
+  std::vector<deck::Criterion> referenced = criteria(result);
+  std::erase_if(referenced, [](const deck::Criterion& one) { return !one.reference; });
+  device.referenced = reference != nullptr || !referenced.empty();
   const Figures figures(result);
   for (const Figures::Row& row : figures.rows) {
-    if (!row.judged || !row.value) continue;
-    device.figures.push_back({row.key, *row.value, figures.unjudgeable(row)});
+    if (row.judged && row.value) device.figures.push_back({row.key, *row.value});
   }
   std::ranges::stable_sort(device.figures, {}, &DeviceFigure::key);
-  add_reasons(result, device);
+  add_reasons(result, reference != nullptr, device);
+  if (reference != nullptr) judge_by(*reference, figures, referenced, device);
   return device;
 }
 
@@ -398,8 +386,7 @@ Distribution distribution_of(const FigureKey& key, std::vector<Standing> devices
 base::ExitCode Fleet::exit_code() const {
   auto code =
       broken.empty() && !devices.empty() ? base::ExitCode::pass : base::ExitCode::runtime_error;
-  if (!missing.empty() || !missing_devices.empty())
-    code = worst_in_fleet(code, base::ExitCode::performance);
+  if (!missing.empty()) code = worst_in_fleet(code, base::ExitCode::performance);
   for (const FleetDevice& device : devices) code = worst_in_fleet(code, exit_code_of(device));
   return code;
 }
@@ -410,16 +397,14 @@ bool Fleet::several_decks() const {
   });
 }
 
-Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected, const Reference* reference) {
+Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected) {
+  std::ranges::stable_sort(fleet.devices, {}, &FleetDevice::file);
   tell_nodes_apart(fleet);
   add_missing(expected, fleet);
   std::vector<FleetDevice> devices = std::exchange(fleet.devices, {});
   tell_decks_apart(devices);
-  if (reference != nullptr) {
-    for (FleetDevice& device : devices) judge_by(*reference, device);
-  }
   add_devices(std::move(devices), fleet);
-  add_groups(fleet, reference);
+  add_groups(fleet);
   return fleet;
 }
 

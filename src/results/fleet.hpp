@@ -16,16 +16,14 @@ namespace overlap::results {
 struct DeviceFigure {
   FigureKey key;
   base::Summary value;
-  std::string unjudgeable = {};  ///< why no limit can be applied; empty: it can. Not in files
 };
 
 /// A reason for a verdict other than PASS.
 struct Reason {
   base::ExitCode code = base::ExitCode::performance;
   std::string text;
-  std::optional<deck::Phase> phase;  ///< empty: every phase
-  /// Set for a check whose limit was unknown because the run had no reference for it. Not in files.
-  std::optional<FigureKey> undecided = {};
+  std::optional<deck::Phase> phase = {};  ///< empty: every phase
+  std::string figure = {};  ///< "throughput of by_engine, alone"; empty: not about one
 
   bool operator==(const Reason&) const = default;
 };
@@ -45,17 +43,20 @@ struct FleetDevice : Origin {
   std::vector<DeviceResult> results;  ///< by file; empty: there is one
 
   // What merging needs; not in files.
-  std::string boot_id;  ///< of its host; empty: unknown
-  std::optional<base::Job> job;
-  std::optional<base::Placement> placement;
-  double cores = 0;                         ///< of the host that the process could use
-  bool on_host = false;                     ///< these cores are the device
-  std::string criteria;                     ///< hash of the acceptance criteria of the deck
-  std::vector<deck::Criterion> referenced;  ///< criteria with a reference
+  std::string boot_id;      ///< of its host; empty: unknown
+  base::Job job;            ///< empty: started without a launcher
+  int local_ranks = 0;      ///< of its host, as announced; 0: not
+  double cores = 0;         ///< of the host that is the device, which it could use; 0: GPUs
+  std::string criteria;     ///< hash of the acceptance criteria of the deck
+  bool referenced = false;  ///< whether a reference judges it, or should
 };
 
-/// A device from its result. Whatever ended it early becomes a reason.
-FleetDevice device_of(const Result& result);
+/// A device from its result. Whatever ended it early becomes a reason. `reference` judges its
+/// figures, in addition to the verdict of its run, and decides checks that the run left undecided:
+/// the figures with a referenced criterion in the deck, or, if the deck has none, all compared
+/// figures. A criterion with a reference but without an entry is inconclusive, as is a device
+/// without such criteria and without any entry. Null: no reference.
+FleetDevice device_of(const Result& result, const Reference* reference = nullptr);
 
 /// The figure with this key; null: none.
 const DeviceFigure* find(const FleetDevice& device, const FigureKey& key);
@@ -66,10 +67,9 @@ std::set<deck::Phase> phases_of(const FleetDevice& device);
 /// The worst exit code of the reasons of a device, in all phases or in one.
 base::ExitCode exit_code_of(const FleetDevice& device, std::optional<deck::Phase> phase = {});
 
-/// A file that is not a result; `text` names the file and the reason.
+/// A file that is not a result; `text` names the file, the reason and, if known, the host.
 struct BrokenFile {
   std::string file, text;
-  std::string host = {};  ///< as its beginning says; empty: unknown
 };
 
 /// A host that must have results.
@@ -78,22 +78,21 @@ struct ExpectedHost {
   int devices = 1;  ///< the least number of devices with a result
 };
 
-/// Devices of a host that have no result.
+/// Devices of a host, or of a launch on an unknown one, that have no result.
 struct MissingDevices {
-  std::string host;  ///< empty: unknown
-  std::int64_t missing = 0;
-  std::int64_t expected = 0;
-  /// Numbers of their ranks among all, or else among those of the host, at most `most_ranks`;
-  /// empty: unknown.
-  std::vector<int> ranks = {}, local_ranks = {};
-  std::string launch = {};  ///< of an unknown host; empty: unknown
+  std::string host;    ///< empty: unknown
+  std::string launch;  ///< of an unknown host
+  std::int64_t missing = 0, expected = 0;
+  /// Ranks of the launch without a result, at most `most_ranks`, these among them; empty: unknown.
+  std::vector<int> ranks = {};
 
+  bool whole_host() const { return !host.empty() && missing == expected; }
   bool operator==(const MissingDevices&) const = default;
 };
 
 inline constexpr std::size_t most_ranks = 64;
 
-/// "1 of 8 devices without a result: rank 3".
+/// "n2: 1 of 8 devices without a result: rank 3".
 std::string text_of(const MissingDevices& missing);
 
 /// One of the devices of a fleet.
@@ -166,8 +165,7 @@ struct Fleet {
   std::size_t files = 0;
   std::vector<FleetDevice> devices;  ///< one per device and deck, sorted by host and slot
   std::vector<Group> groups;
-  std::vector<std::string> missing;             ///< expected hosts without a result
-  std::vector<MissingDevices> missing_devices;  ///< of other hosts, sorted
+  std::vector<MissingDevices> missing;  ///< by host
   std::vector<BrokenFile> broken;
   std::vector<std::string> left_out;  ///< files of the folders that are no results
   std::vector<std::string> notes;     ///< nodes that share a name
@@ -184,17 +182,11 @@ void describe(describe::Visitor& v, Fleet& fleet);
 /// The text of a fleet file, with one line per device.
 std::string to_json(const Fleet& fleet);
 
-/// Creates the outcome from the results of all devices. `reference` judges the figures of each, in
-/// addition to the verdict of its run, and decides checks that the run left undecided: the figures
-/// with a referenced criterion in the deck, or, if the deck has none, all compared figures. A
-/// criterion with a reference but without an entry is inconclusive, as is a device without such
-/// criteria and without any entry. Null: no reference.
-Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected = {},
-               const Reference* reference = nullptr);
+/// Creates the outcome from the results of all devices.
+Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected = {});
 
-/// Part of fleet_of(): finds hosts and devices without a result, from what is expected and from
-/// what the ranks of each launch announce. Ranks that cannot be those of one launch are
-/// inconclusive.
+/// Part of fleet_of(): what is announced or expected, minus what was found. Each launch announces
+/// its ranks. Ranks that cannot be those of one launch are inconclusive.
 void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet);
 
 /// Whether devices are compared by this figure, that is, whether it measures their speed: not by

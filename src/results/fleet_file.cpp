@@ -54,6 +54,7 @@ void describe(Visitor& v, DeviceFigure& figure) {
 void describe(Visitor& v, Reason& reason) {
   v("phase", reason.phase, "Phase; null: all.");
   describe_code(v, reason.code, "Verdict of the device for this reason.");
+  v("figure", reason.figure, "Figure that it is about; null: none.", TextOrNull());
   v("text", reason.text, "The reason.");
 }
 
@@ -132,16 +133,14 @@ void describe(Visitor& v, Group& group) {
 
 void describe(Visitor& v, MissingDevices& missing) {
   v("host", missing.host, "Host name; null: unknown.", TextOrNull());
+  v("launch", missing.launch, "Launch, where the host is unknown.", TextOrNull());
   v("missing", missing.missing, "How many have no result.", above_zero);
   v("expected", missing.expected, "Of how many.", above_zero);
-  v("ranks", missing.ranks, "Their ranks, up to 64; empty: unknown.");
-  v("local_ranks", missing.local_ranks, "Their ranks on the host, up to 64.");
-  v("launch", missing.launch, "Launch, where the host is unknown.", TextOrNull());
+  v("ranks", missing.ranks, "These or more ranks of the launch, up to 64; empty: unknown.");
 }
 
 void describe(Visitor& v, BrokenFile& file) {
   v("file", file.file, "File.");
-  v("host", file.host, "Host, as its beginning says; null: unknown.", TextOrNull());
   v("text", file.text, "Why it is not a valid result.");
 }
 
@@ -151,15 +150,14 @@ namespace {
 void describe_fleet(Visitor& v, Fleet& fleet, std::vector<FleetDevice>& devices) {
   describe_schema(v, fleet_schema);
   v("files", fleet.files, "Files that were read.", from_zero);
-  v("missing_hosts", fleet.missing, "Expected hosts without a result.");
-  v("missing_devices", fleet.missing_devices, "Devices without a result of hosts that have some.");
+  v("missing", fleet.missing, "Hosts and devices without a result.");
   v("broken_files", fleet.broken, "Files that are not valid results.");
   v("left_out", fleet.left_out, "Files of the folders that are no results.");
   v("notes", fleet.notes, "Nodes that share a name.");
   v("groups", fleet.groups, "Devices of one kind and link, with one deck and build.");
   v("devices", devices, "One per device and deck, by host.");
   base::ExitCode code = fleet.exit_code();
-  describe_code(v, code, "The worst of all devices, missing hosts and devices, and broken files.");
+  describe_code(v, code, "The worst of all devices, missing devices and broken files.");
 }
 
 }  // namespace

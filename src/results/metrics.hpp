@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,9 +13,8 @@ namespace overlap::results {
 /// The runs of a point, which are compared with each other.
 struct Runs : std::vector<const Run*> {
   using std::vector<const Run*>::vector;
-  template <std::derived_from<Run> AnyRun>
-  Runs(const std::vector<AnyRun>& runs) {
-    for (const AnyRun& run : runs) push_back(&run);
+  Runs(const std::vector<Run>& runs) {
+    for (const Run& run : runs) push_back(&run);
   }
 };
 

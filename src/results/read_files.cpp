@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
@@ -45,14 +46,6 @@ describe::Document parsed(const std::string& file, const std::string& text,
   return describe::parse_json(file, text, without);
 }
 
-/// The schema of another kind of file of this program; empty: it is none.
-std::string other_schema(const describe::Document& document) {
-  const Reader schema = Reader(document).at("schema");
-  const bool other = schema.is_text() && schema.text().starts_with("overlap-") &&
-                     !schema.text().starts_with("overlap-result/");
-  return other ? schema.text() : "";
-}
-
 Result read_result(const Reader& reader, const Rule& rule) {
   Result result;
   describe::read(reader, result);
@@ -85,12 +78,6 @@ void require_measured(const Reader& file, const Result& result, Extent extent) {
   }
 }
 
-std::vector<Result> measured(const describe::Document& document, Extent extent) {
-  return read_results(document, [&](const Reader& reader, const Result& result) {
-    require_measured(reader, result, extent);
-  });
-}
-
 /// Requires runs of one device without a sweep, or the reason why there are none.
 void require_device(const Reader& file, const Result& result) {
   if (result.sweeps()) {
@@ -103,40 +90,23 @@ void require_device(const Reader& file, const Result& result) {
   file.at("points").fail("found no run; allowed: measured runs");
 }
 
-std::vector<FleetDevice> devices_in(const describe::Document& document) {
-  std::vector<FleetDevice> devices;
-  for (const Result& result : read_results(document, require_device)) {
-    devices.push_back(device_of(result));
-  }
-  return devices;
-}
-
-/// The host that the beginning of a result file names; empty: none.
+/// " (host n1)" as the beginning of a result file says.
 std::string host_in(const std::string& text) {
   static const std::regex host(R"re("host"\s*:\s*\{\s*"name"\s*:\s*"([^"\\]+)")re");
   constexpr std::ptrdiff_t most_bytes = 1 << 12;  // std::regex takes stack for each character
   const auto end = text.begin() + std::min<std::ptrdiff_t>(std::ssize(text), most_bytes);
   std::smatch found;
-  return std::regex_search(text.begin(), end, found, host) ? found.str(1) : "";
+  return std::regex_search(text.begin(), end, found, host) ? " (host " + found.str(1) + ")" : "";
 }
 
-/// The devices of one file, or what else became of it.
-Fleet reading_of(const SourceFile& file) {
-  Fleet reading;
-  std::string text;
-  try {
-    text = content_of(file.path);
-    const describe::Document document = parsed(file.path, text);
-    const std::string schema = file.named ? "" : other_schema(document);
-    if (schema.empty()) {
-      reading.devices = devices_in(document);
-    } else {
-      reading.left_out.push_back(file.path);
-    }
-  } catch (const base::Error& error) {
-    reading.broken.push_back({file.path, error.what(), host_in(text)});
-  }
-  return reading;
+/// Whether it begins as the other files of this program do: with another schema.
+bool is_other_kind(const std::string& file) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file, unknown)) return false;
+  std::string begin(64, '\0');
+  std::ifstream(file).read(begin.data(), std::ssize(begin));
+  const std::size_t schema = begin.find("\"overlap-");
+  return schema != begin.npos && !begin.substr(schema).starts_with("\"overlap-result/");
 }
 
 bool is_json(const std::string& file) { return file.ends_with(".json"); }
@@ -168,11 +138,8 @@ Sources source_files(const std::vector<std::string>& files_or_folders) {
     for (std::string& file : named ? std::vector{path} : files_in(path)) {
       const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
       if (!seen.insert(place.string()).second) continue;
-      if (named || (is_json(file) && !std::filesystem::is_directory(file, unknown))) {
-        sources.files.push_back({std::move(file), named});
-      } else {
-        sources.others.push_back(std::move(file));
-      }
+      const bool reads = named || (is_json(file) && !is_other_kind(file));
+      (reads ? sources.files : sources.others).push_back(std::move(file));
     }
   }
   return sources;
@@ -185,14 +152,6 @@ std::string text_of_left_out(const std::vector<std::string>& files) {
                                  fmt::join(named, ", "));
   if (files.size() > most) text += fmt::format(" and {} more", files.size() - most);
   return base::one_line(text);
-}
-
-bool is_left_out(const SourceFile& file) {
-  try {
-    return !file.named && !other_schema(parsed(file.path, content_of(file.path))).empty();
-  } catch (const base::Error&) {
-    return false;
-  }
 }
 
 std::vector<Result> read_results(const describe::Document& document, const Rule& rule) {
@@ -208,16 +167,17 @@ std::vector<Result> read_results(const describe::Document& document, const Rule&
 
 std::vector<Result> measured_results(const std::string& file, const std::string& text,
                                      Extent extent) {
-  return measured(parsed(file, text, extent), extent);
+  return read_results(parsed(file, text, extent), [&](const Reader& reader, const Result& result) {
+    require_measured(reader, result, extent);
+  });
 }
 
 std::vector<Result> read_measured(const std::vector<std::string>& files_or_folders, Extent extent) {
   std::vector<Result> results;
-  for (const SourceFile& file : source_files(files_or_folders).files) {
+  for (const std::string& file : source_files(files_or_folders).files) {
     base::check_interrupt();
-    const describe::Document document = parsed(file.path, content_of(file.path), extent);
-    if (!file.named && !other_schema(document).empty()) continue;
-    std::ranges::move(measured(document, extent), std::back_inserter(results));
+    std::ranges::move(measured_results(file, content_of(file), extent),
+                      std::back_inserter(results));
   }
   if (results.empty()) {
     fail(files_or_folders.front() + ": found no result file; allowed: at least one");
@@ -225,80 +185,87 @@ std::vector<Result> read_measured(const std::vector<std::string>& files_or_folde
   return results;
 }
 
-std::vector<FleetDevice> devices_of(const std::string& file, const std::string& text) {
-  return devices_in(parsed(file, text));
+std::vector<FleetDevice> devices_of(const std::string& file, const std::string& text,
+                                    const Reference* reference) {
+  std::vector<FleetDevice> devices;
+  for (const Result& result : read_results(parsed(file, text), require_device)) {
+    devices.push_back(device_of(result, reference));
+  }
+  return devices;
 }
 
-Fleet read_devices(const Sources& sources) {
-  const std::vector<SourceFile>& files = sources.files;
-  std::vector<Fleet> readings(files.size());
+Fleet read_devices(const Sources& sources, const Reference* reference) {
+  std::vector<Fleet> readings(sources.files.size());
   const auto read = [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       base::check_interrupt();
-      readings[i] = reading_of(files[i]);
+      const std::string& file = sources.files[i];
+      std::string text;
+      try {
+        text = content_of(file);
+        readings[i].devices = devices_of(file, text, reference);
+      } catch (const base::Error& error) {
+        readings[i].broken.push_back({file, error.what() + host_in(text)});
+      }
     }
   };
   constexpr std::int64_t least_files = 16;  // of a thread
-  base::parallel_for(static_cast<std::int64_t>(files.size()), read, least_files);
-  Fleet fleet{.files = files.size(), .left_out = sources.others};
+  base::parallel_for(std::ssize(readings), read, least_files);
+  Fleet fleet{.files = readings.size(), .left_out = sources.others};
   for (Fleet& reading : readings) {
     std::ranges::move(reading.devices, std::back_inserter(fleet.devices));
     std::ranges::move(reading.broken, std::back_inserter(fleet.broken));
-    std::ranges::move(reading.left_out, std::back_inserter(fleet.left_out));
   }
   return fleet;
 }
 
 Content read_content(const std::string& file) {
   const describe::Document document = parsed(file, content_of(file), Extent::all);
-  const std::string schema = other_schema(document);
-  if (schema.empty()) return read_results(document);
+  const Reader reader(document), schema = reader.at("schema");
+  const std::string name = schema.is_text() ? schema.text() : "";
   const auto read = [&](auto content) {
-    describe::read(Reader(document), content);
+    describe::read(reader, content);
     return content;
   };
-  if (schema == fleet_schema) return read(Fleet());
-  return read(Comparisons());  // whose schema is the only other one
+  if (name == fleet_schema) return read(Fleet());
+  if (name == comparison_schema) return read(Comparisons());
+  return read_results(document);
 }
 
 std::vector<ExpectedHost> read_hosts(const std::string& file) {
-  // A name as gethostname() returns it, without signs that only lists have. LSF writes `8*node7`
-  // and `node7 8`.
-  static const std::regex entry(
-      R"(\s*(?:([0-9]+)\*)?([0-9A-Za-z_][-.0-9A-Za-z_]*)(?:(:|\s+)([0-9]+))?\s*)");
-  constexpr std::size_t most_columns = 400;
-  constexpr int most_devices = 1024;
-  std::vector<ExpectedHost> hosts;
   constexpr std::size_t most_bytes = std::size_t{1} << 26;
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  std::string text =
-      base::read_file(file, most_bytes, "a file of host names", base::ExitCode::usage);
-  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
-  std::istringstream lines(std::move(text));
+  constexpr std::size_t longest_name = 255, most_shown = 400;
+  constexpr int most_devices = 1024;
+  // Of names as gethostname() returns them, without signs that only lists have.
+  constexpr std::string_view letters =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.";
+  std::vector<ExpectedHost> hosts;
+  std::istringstream lines(
+      base::read_file(file, most_bytes, "a file of host names", ExitCode::usage));
   lines.exceptions(std::ios::badbit);  // a lack of memory must not shorten the list
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    line.resize(std::min(line.find('#'), line.size()));
-    if (line.find_first_not_of(" \t\r\v\f") == std::string::npos) continue;
-    std::smatch found;
-    const bool is_host = line.size() <= most_columns && std::regex_match(line, found, entry);
-    const std::string count = is_host ? found.str(1) + found.str(4) : "0";
-    const auto devices = count.empty() ? 1 : base::parse_count(count).value_or(0);
-    const bool is_lsf = is_host && !count.empty() && found.str(3) != ":";
-    if (!is_lsf && devices >= 1 && devices <= most_devices) {
-      hosts.push_back({found.str(2), static_cast<int>(devices)});
-      continue;
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string word, second;
+    if (!(words >> word)) continue;
+    const std::size_t colon = word.find(':');
+    const std::string name = word.substr(0, colon);
+    const auto devices = colon == word.npos ? 1 : base::parse_count(word.substr(colon + 1));
+    const bool is_name = letters.find_last_of(name.substr(0, 1)) < letters.find('-') &&
+                         name.find_first_not_of(letters) == name.npos &&
+                         name.size() <= longest_name;
+    if (!is_name || devices < 1 || devices > most_devices || words >> second) {
+      throw base::Error(
+          ExitCode::usage,
+          fmt::format("{}:{}: found {}; allowed: one host per line, as `scontrol show hostnames` "
+                      "prints them, alone or with the number of its devices, such as node7:8",
+                      file, number, describe::quoted(line.substr(0, most_shown))));
     }
-    throw base::Error(
-        base::ExitCode::usage,
-        fmt::format("{}:{}: found {}; allowed: one host per line, as `scontrol show hostnames` "
-                    "prints them, alone or with the number of its devices, such as node7:8{}",
-                    file, number, describe::quoted(line.substr(0, most_columns)),
-                    is_lsf ? fmt::format("; did you mean {}:{}?", found.str(2), count) : ""));
+    hosts.push_back({name, static_cast<int>(*devices)});
   }
   if (hosts.empty()) {
-    throw base::Error(base::ExitCode::usage, file + ": found no host; allowed: host names");
+    throw base::Error(ExitCode::usage, file + ": found no host; allowed: host names");
   }
   return hosts;
 }

@@ -10,16 +10,11 @@
 /// Reads the files of commands.
 namespace overlap::results {
 
-/// A file to read.
-struct SourceFile {
-  std::string path;
-  bool named = false;  ///< given by its own name, not through its folder
-};
-
 /// The files that the arguments of a command stand for.
 struct Sources {
-  std::vector<SourceFile> files;
-  std::vector<std::string> others;  ///< in the folders: no *.json, or folders by symbolic links
+  std::vector<std::string> files;
+  std::vector<std::string>
+      others;  ///< skipped in folders: no *.json, and other files of this program
 };
 
 /// The given files and all *.json files of given folders and their subfolders, each once, folders
@@ -28,9 +23,6 @@ Sources source_files(const std::vector<std::string>& files_or_folders);
 
 /// "skipped 2 files, no result: a.txt, b.csv"; `files` is not empty.
 std::string text_of_left_out(const std::vector<std::string>& files);
-
-/// Whether to ignore a file: found through a folder, and another kind of file of this program.
-bool is_left_out(const SourceFile& file);
 
 /// What to read of files, and which decks: those that ran, without timelines; or all.
 enum class Extent { metrics, all };
@@ -44,14 +36,15 @@ std::vector<Result> read_measured(const std::vector<std::string>& files_or_folde
 std::vector<Result> measured_results(const std::string& file, const std::string& text,
                                      Extent extent = Extent::metrics);
 
-/// The devices of one result file, one per deck, including errors and interrupted runs. Throws
-/// base::Error with file and field in one line for anything that is not a result of a device:
-/// broken files, predictions, sweeps.
-std::vector<FleetDevice> devices_of(const std::string& file, const std::string& text);
+/// The devices of one result file, one per deck, including errors and interrupted runs; see
+/// device_of(). Throws base::Error with file and field in one line for anything that is not a
+/// result of a device: broken files, predictions, sweeps.
+std::vector<FleetDevice> devices_of(const std::string& file, const std::string& text,
+                                    const Reference* reference = nullptr);
 
 /// Reads the devices of all files in parallel; keeps nothing else in memory. Lists files that are
-/// not results as broken, and names the files that it skips.
-Fleet read_devices(const Sources& sources);
+/// not results as broken.
+Fleet read_devices(const Sources& sources, const Reference* reference = nullptr);
 
 /// What a file of this program holds. Throws base::Error with file and field in one line.
 using Content = std::variant<std::vector<Result>, Fleet, Comparisons>;

@@ -138,7 +138,7 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
-/// C (m x n) <- alpha A (m x k) B (k x n) + beta C in tiles of C. A tile needs one panel of A (its
+/// C (m x n) <- A (m x k) B (k x n) + beta C in tiles of C. A tile needs one panel of A (its
 /// rows) and one panel of B (its columns). Tiles and panels at the edges may be smaller.
 struct Tiling {
   std::int64_t m = 1, n = 1, k = 1;

@@ -38,48 +38,36 @@ TileOrder in_shells(const Tiling& tiling) {
   return order;
 }
 
-/// Groups of rows of tiles, each across all columns in alternating direction; or groups of columns
-/// across all rows.
+/// Tiles in groups of rows, each across all columns in alternating direction. Panels of A are loaded
+/// once, those of B for each group, but for those that are held at its end, where the next begins.
 struct Groups {
-  bool of_rows = true;
-  int size = 1;
-  std::size_t loaded_bytes = std::numeric_limits<std::size_t>::max();
+  int size = 1;  ///< rows
+  std::size_t loaded_bytes = 0;
 };
 
-/// The groups with the fewest loads: the panels of a group are loaded once, the others for each
-/// group, but for those that are held at its end, where the next group begins.
-Groups choose_groups(const Tiling& tiling, const TileSlots& slots) {
+Groups groups_of(const Tiling& tiling, const TileSlots& slots) {
   const std::array<std::size_t, 3> bytes = slot_bytes(tiling);
-  const std::array<int, 3> panels = all_slots(tiling);
-  Groups best;
+  const auto with_size = [&](int size) {
+    const int more = (tiling.rows() - 1) / size;  // groups after the first
+    const auto loads = static_cast<std::size_t>(tiling.columns() +
+                                                more * (tiling.columns() - slots[1]));
+    return Groups{size, static_cast<std::size_t>(tiling.rows()) * bytes[0] + loads * bytes[1]};
+  };
   // A group smaller by one slot leaves room to load the first panel of the next group early.
-  for (const int spare : {1, 0}) {
-    for (const bool of_rows : {true, false}) {
-      const std::size_t grouped = of_rows ? 0 : 1, passing = 1 - grouped;
-      const int size = std::max(1, slots[grouped] - spare);
-      const int turns = (panels[grouped] - 1) / size;
-      const int loads = panels[passing] + turns * (panels[passing] - slots[passing]);
-      const std::size_t loaded_bytes = static_cast<std::size_t>(panels[grouped]) * bytes[grouped] +
-                                       static_cast<std::size_t>(loads) * bytes[passing];
-      if (loaded_bytes < best.loaded_bytes) best = {of_rows, size, loaded_bytes};
-    }
-  }
-  return best;
+  const Groups full = with_size(slots[0]), smaller = with_size(std::max(1, slots[0] - 1));
+  return smaller.loaded_bytes <= full.loaded_bytes ? smaller : full;
 }
 
-TileOrder in_groups(const Tiling& tiling, const Groups& groups) {
-  const int lines = groups.of_rows ? tiling.rows() : tiling.columns();
-  const int across = groups.of_rows ? tiling.columns() : tiling.rows();
+TileOrder in_groups(const Tiling& tiling, int size) {
   TileOrder order;
   bool back = false;
-  for (int first = 0; first < lines; first += groups.size) {
-    for (int i = 0; i < across; ++i) {
-      const int place = back ? across - 1 - i : i;
-      for (int line = first; line < std::min(first + groups.size, lines); ++line) {
-        order.push_back(groups.of_rows ? tiling.tile(line, place) : tiling.tile(place, line));
+  for (int first = 0; first < tiling.rows(); first += size, back = !back) {
+    for (int i = 0; i < tiling.columns(); ++i) {
+      const int column = back ? tiling.columns() - 1 - i : i;
+      for (int row = first; row < std::min(first + size, tiling.rows()); ++row) {
+        order.push_back(tiling.tile(row, column));
       }
     }
-    back = !back;
   }
   return order;
 }
@@ -111,7 +99,7 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
     return Operand{static_cast<int>(matrix), panel, slot, loads};
   };
   for (const int tile :
-       all_fit ? in_shells(tiling) : in_groups(tiling, choose_groups(tiling, slots))) {
+       all_fit ? in_shells(tiling) : in_groups(tiling, groups_of(tiling, slots).size)) {
     const int slot = static_cast<int>(plan.turns.size()) % slots[2];
     plan.turns.push_back({take(0, tiling.row(tile), tiling.tile_m, tiling.m),
                           take(1, tiling.column(tile), tiling.tile_n, tiling.n),
@@ -140,7 +128,7 @@ TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
   for (int c = most_tiles; c >= least_tiles; --c) {
     for (int a = filled({0, 1, c}, 0)[0]; a >= 1; --a) {
       const TileSlots slots = filled({a, 1, c}, 1);
-      const std::size_t loaded_bytes = choose_groups(tiling, slots).loaded_bytes;
+      const std::size_t loaded_bytes = groups_of(tiling, slots).loaded_bytes;
       if (loaded_bytes >= least_bytes) continue;
       best = slots;
       least_bytes = loaded_bytes;

@@ -174,10 +174,7 @@ Buffers<T> Setup::array(std::size_t number) const {
     return std::span(static_cast<Byte*>(static_cast<void*>(view.data())), view.size() * sizeof(T));
   };
   workload.device[number] = bytes(a.device);
-  workload.host[number] = {.bytes = bytes(a.host.memory),
-                           .memory = memory,
-                           .region = a.host.region,
-                           .copy = std::bind_front(&Buffers<T>::copy, a)};
+  workload.host[number] = {bytes(a.host.memory), std::bind_front(&Buffers<T>::copy, a)};
   return a;
 }
 

@@ -33,7 +33,7 @@ static std::string library([[maybe_unused]] bool host) {
 /// gemm(), on the device or on the host.
 template <class Instance, class T>
 static void multiply(const Instance& instance, const schedule::TileProduct& product,
-                     const std::array<T*, 3>& arrays, double alpha, double beta) {
+                     const std::array<T*, 3>& arrays, int beta) {
   const auto matrix = [&](std::size_t i, std::int64_t rows, std::int64_t columns) {
     const auto& [begin, stride] = product.matrices[i];
     const Kokkos::View<T**, Kokkos::LayoutLeft, Instance> panel(arrays[i] + begin / sizeof(T),
@@ -41,7 +41,7 @@ static void multiply(const Instance& instance, const schedule::TileProduct& prod
                                                                 static_cast<std::size_t>(columns));
     return Kokkos::subview(panel, std::pair<std::int64_t, std::int64_t>(0, rows), Kokkos::ALL);
   };
-  KokkosBlas::gemm(instance, "N", "N", static_cast<T>(alpha), matrix(0, product.m, product.k),
+  KokkosBlas::gemm(instance, "N", "N", T{1}, matrix(0, product.m, product.k),
                    matrix(1, product.k, product.n), static_cast<T>(beta),
                    matrix(2, product.m, product.n));
 }
@@ -56,8 +56,7 @@ std::optional<std::string> unavailable(deck::WorkloadKind kind) {
 static std::string library(bool) { return ""; }
 
 template <class Instance, class T>
-static void multiply(const Instance&, const schedule::TileProduct&, const std::array<T*, 3>&,
-                     double, double) {
+static void multiply(const Instance&, const schedule::TileProduct&, const std::array<T*, 3>&, int) {
   throw base::Error(base::ExitCode::skipped, "no matrix products in this program: " +
                                                  *unavailable(deck::WorkloadKind::dgemm));
 }
@@ -66,13 +65,13 @@ static void multiply(const Instance&, const schedule::TileProduct&, const std::a
 
 template <class T>
 void gemm(const Space& instance, const schedule::TileProduct& product,
-          const std::array<T*, 3>& arrays, double alpha, double beta) {
-  multiply(instance, product, arrays, alpha, beta);
+          const std::array<T*, 3>& arrays, int beta) {
+  multiply(instance, product, arrays, beta);
 }
 template void gemm<float>(const Space&, const schedule::TileProduct&, const std::array<float*, 3>&,
-                          double, double);
+                          int);
 template void gemm<double>(const Space&, const schedule::TileProduct&,
-                           const std::array<double*, 3>&, double, double);
+                           const std::array<double*, 3>&, int);
 
 namespace {
 
@@ -94,18 +93,17 @@ void set_up_product(const Setup& setup) {
   Workload& w = setup.workload;
   const deck::Workload& deck = setup.deck;
   const std::array abc = {setup.array<T>(0), setup.array<T>(1), setup.array<T>(2)};
-  const product::Problem<T> problem{deck.m, deck.n, deck.k, deck.alpha, deck.beta};
+  const product::Problem<T> problem{deck.m, deck.n, deck.k, static_cast<int>(deck.beta)};
   const auto on_device = [abc] {
     return std::array{abc[0].device.data(), abc[1].device.data(), abc[2].device.data()};
   };
   w.launch = [on_device, problem](const Space& instance, const Call& call) {
-    if (call.product) gemm<T>(instance, *call.product, on_device(), problem.alpha, problem.beta);
+    if (call.product) gemm<T>(instance, *call.product, on_device(), problem.beta);
   };
   w.compute_on_host = [abc, problem](const Call& call) {
     const std::array on_host = {abc[0].host.memory.data(), abc[1].host.memory.data(),
                                 abc[2].host.memory.data()};
-    multiply(Kokkos::DefaultHostExecutionSpace(), *call.product, on_host, problem.alpha,
-             problem.beta);
+    multiply(Kokkos::DefaultHostExecutionSpace(), *call.product, on_host, problem.beta);
   };
   w.blas = library(is_host);
   // Lanes of Serial share the cores, one each; threads of the BLAS would be shared by all lanes.
@@ -117,7 +115,7 @@ void set_up_product(const Setup& setup) {
   const schedule::TileProduct first{
       .m = m, .n = deck.tile_n, .k = deck.k, .matrices = {{{0, m}, {0, deck.k}, {0, m}}}};
   const Space instance;
-  gemm<T>(instance, first, on_device(), 1, 0);
+  gemm<T>(instance, first, on_device(), 0);
   instance.fence("overlap::dgemm");
 
   std::vector<HostData<T>> inputs;

@@ -23,8 +23,6 @@ using Byte = unsigned char;
 /// Host memory of an array, including padding between lines. Kept by `copy`.
 struct HostArray {
   std::span<Byte> bytes = {};
-  deck::HostMemory memory = deck::HostMemory::pinned;
-  schedule::Region region = {};  ///< the array within this memory
 
   /// Enqueues the copy between a region of this array and contiguous memory of the device array
   /// from `device_offset` on, both in bytes: Buffers::copy(). Owns both arrays.

@@ -30,10 +30,9 @@ from program import (
 )
 
 
-def rows_of(definitions):
-    """Names in one of the registries of the program."""
-    text = (SOURCE / "src/deck" / definitions).read_text()
-    return re.findall(r"(?:^OVERLAP_[A-Z]+\(|\{deck::WorkloadKind::)(\w+),", text, re.MULTILINE)
+def workloads():
+    """Names of the workloads."""
+    return re.findall(r"(?:\{|value = )WorkloadKind::(\w+),", (SOURCE / "src/deck/workloads.hpp").read_text())
 
 
 def orders():
@@ -67,7 +66,7 @@ class Information(TestCase):
         self.assert_clean(done)
         sections = re.split(r"^(?=\w)", done.stdout, flags=re.MULTILINE)
         listed = {section.split("\n")[0]: section for section in sections if section}
-        for workload in rows_of("words.hpp"):
+        for workload in workloads():
             self.assertRegex(listed["workloads"], rf"(?m)^  {workload} +\S")
         for order in orders():
             self.assertRegex(listed["issue orders"], rf"(?m)^  {order} +\S")
@@ -77,6 +76,8 @@ class Information(TestCase):
         for device, note in (("c1060", "; described, not measured; only increment, custom"), ("h200", "H200, measured"),
                              ("rtx4090", "x16; described, not measured")):
             self.assertRegex(listed["model devices"], rf"(?m)^  {device} .*{note}$")
+        self.assertRegex(listed["model devices"], r"(?m)^  ideal_\* +for teaching: miniapp --list --verbose$")
+        self.assertRegex(run("--list", "--verbose").stdout, r"(?m)^  ideal_1copy +\S")
         self.assertRegex(listed["back end"], r"Kokkos \d+\.\d+")
         self.assertRegex(done.stdout, r"(?m)^  health  (not )?read")
 
@@ -93,6 +94,15 @@ class Information(TestCase):
 
 
 class DryRun(TestCase):
+    def test_a_reader_that_has_seen_enough_is_no_error(self):
+        command = [MINIAPP, "--dry-run", "increment", "--set=chunks.count=4096", "--set=issue.lanes=64"]
+        writer = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        writer.stdout.readline()
+        writer.stdout.close()
+        self.assertEqual(writer.stderr.read(), "")
+        writer.stderr.close()
+        self.assertEqual(writer.wait(timeout=60), -signal.SIGPIPE)
+
     def schedules(self, *arguments):
         """Order, number of tasks that the heading gives, and the rows."""
         done = run("--dry-run", *arguments)

@@ -86,7 +86,7 @@ class Faults(TestCase):
         self.assertEqual(list(self.contents()), ["a.json"])
 
     def test_a_planted_fault_is_found(self):
-        done = self.run_with("write", "lost", 2, None)  # after the draft
+        done = self.run_with("write", "lost", len(self.names) + 2, None)  # after the look for room and the draft
         self.assertIsNotNone(done)
         with self.assertRaises(AssertionError):
             self.assert_invisible(done)

@@ -2,7 +2,6 @@
 """The files of ci/integrations with real output of the program, and with stand-ins for what they call. ReFrame runs in
 harness_test.py."""
 
-import ast
 import contextlib
 import importlib.util
 import json
@@ -77,7 +76,8 @@ class Case(TestCase):
 class All(unittest.TestCase):
     def test_each_file_has_a_test_and_is_at_most_a_page(self):
         tested = {"reframe/overlap.py", "ramble/application.py", "pavilion/overlap.yaml", "spack/package.py",
-                  "nhc/overlap.nhc", "slurm/health.sh", "slurm/overlap.sbatch", "slurm/merge.sbatch", "gitlab-ci.yml"}
+                  "nhc/overlap.nhc", "slurm/health.sh", "slurm/overlap.sbatch", "slurm/merge.sbatch", "slurm/nightly.sh",
+                  "gitlab-ci.yml"}
         files = {str(path.relative_to(FILES)): path for path in FILES.rglob("*.*") if path.is_file() and path.suffix != ".pyc"}
         self.assertEqual(set(files), tested)
         for name, path in files.items():
@@ -85,26 +85,38 @@ class All(unittest.TestCase):
                 self.assertLessEqual(len(path.read_text().splitlines()), PAGE)
 
 
+def directives(*names):
+    """Functions with these names, and the calls of them by name."""
+    given = {}
+
+    def directive(name):
+        return lambda *words, **options: given.setdefault(name, []).append((words, options))
+
+    return {name: directive(name) for name in names}, given
+
+
+def recipe(path, modules):
+    """The module of a recipe, for which these modules, with what is in them, stand for those of its harness."""
+    names = {".".join(parts[:i]) for parts in (name.split(".") for name in modules) for i in range(1, len(parts) + 1)}
+    stand_ins = {name: types.ModuleType(name) for name in names}
+    for name, content in modules.items():
+        vars(stand_ins[name]).update(content)
+    spec = importlib.util.spec_from_file_location("recipe", FILES / path)
+    module = importlib.util.module_from_spec(spec)
+    with mock.patch.dict(sys.modules, stand_ins):
+        spec.loader.exec_module(module)
+    return module
+
+
 class Ramble(Case):
     """As ramble/application.py of Ramble does it: each line is matched from its start, contexts first."""
 
     def application(self):
         """The directives of the class, by name."""
-        given = {}
-
-        def directive(name):
-            return lambda *words, **options: given.setdefault(name, []).append((words, options))
-
-        kit = types.ModuleType("ramble.appkit")
-        for name in ("tags", "software_spec", "required_package", "executable", "workload", "workload_variable",
-                     "figure_of_merit_context", "figure_of_merit", "success_criteria"):
-            setattr(kit, name, directive(name))
-        kit.when = lambda condition: contextlib.nullcontext()
-        kit.ExecutableApplication = object
-        spec = importlib.util.spec_from_file_location("application", FILES / "ramble/application.py")
-        module = importlib.util.module_from_spec(spec)
-        with mock.patch.dict(sys.modules, {"ramble": types.ModuleType("ramble"), "ramble.appkit": kit}):
-            spec.loader.exec_module(module)
+        kit, given = directives("tags", "software_spec", "required_package", "executable", "workload", "workload_variable",
+                                "figure_of_merit_context", "figure_of_merit", "success_criteria")
+        kit |= {"when": lambda condition: contextlib.nullcontext(), "ExecutableApplication": object}
+        module = recipe("ramble/application.py", {"ramble.appkit": kit})
         self.assertEqual(module.Overlap.name, "overlap")
         return given
 
@@ -208,43 +220,93 @@ class Spack(unittest.TestCase):
     # Packages of CMake that are not called so in Spack; None: part of another.
     NAMES = {"nlohmann_json": "nlohmann-json", "KokkosKernels": "kokkos-kernels", "GTest": "googletest",
              "Python3": "python", "Threads": None, "CUDAToolkit": None}
+    # Variants of the packages in spack/spack-packages (2026-01), with the versions that have them.
+    VARIANTS = {"kokkos": {"cuda": "", "cuda_arch": "", "rocm": "", "amdgpu_target": "", "cuda_lambda": "@:4"},
+                "kokkos-kernels": {"cuda": "", "cuda_arch": "", "cublas": "", "rocblas": ""},
+                "googletest": {"gmock": ""}}
+
+    class Package:
+        """What Spack's build systems give a package with these variants."""
+        cuda_arch_values = ("80", "90")
+        amdgpu_targets = ("gfx90a",)
+
+        def __init__(self, *on):
+            self.on = on
+            self.spec = self
+
+        def satisfies(self, variant):
+            return (variant[1:] in self.on) == (variant[0] == "+")
+
+        def __contains__(self, variant):
+            return self.satisfies(variant)
+
+        def __getitem__(self, package):
+            return types.SimpleNamespace(kokkos_cxx=f"{package}'s kokkos_cxx", hipcc=f"{package}'s hipcc")
+
+        def define(self, option, value):
+            return option, value
+
+        def define_from_variant(self, option, variant):
+            return option, self.satisfies(f"+{variant}")
 
     def setUp(self):
-        text = (FILES / "spack/package.py").read_text()
-        (self.package,) = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+        systems = ("CMakePackage", "CudaPackage", "ROCmPackage")
+        package, self.given = directives("license", "version", "variant", "depends_on", "requires", "conflicts")
+        self.package = recipe("spack/package.py", {"spack.package": package} | {
+            f"spack_repo.builtin.build_systems.{name.removesuffix('Package').lower()}": {name: type(name, (self.Package,), {})}
+            for name in systems}).Overlap
+        self.assertEqual([base.__name__ for base in self.package.__bases__], [*systems])
         self.cmake = "".join((SOURCE / path).read_text() for path in ("CMakeLists.txt", "tests/CMakeLists.txt"))
+        self.variants = {name for (name,), _ in self.given["variant"]} | {"cuda", "rocm"}
 
-    def calls(self, name):
-        """The arguments of all calls of a function or method; what is no literal is None."""
-        for node in ast.walk(self.package):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", None)) == name:
-                yield [argument.value if isinstance(argument, ast.Constant) else None for argument in node.args]
-
-    def test_is_a_package_for_both_vendors(self):
-        self.assertEqual([base.id for base in self.package.bases], ["CMakePackage", "CudaPackage", "ROCmPackage"])
+    def args(self, *variants):
+        return dict(self.package(*variants).cmake_args())
 
     def test_sets_options_of_cmake_by_its_variants(self):
-        options = set(re.findall(r"^(?:option|set)\((OVERLAP_\w+)", self.cmake, re.MULTILINE))
-        variants = {arguments[0] for arguments in self.calls("variant")} | {"cuda", "rocm"}
-        used = list(self.calls("define_from_variant"))
-        self.assertEqual({option for option, _ in used}, {"OVERLAP_MPI", "OVERLAP_TESTS", "OVERLAP_REQUIRE_CUDA", "OVERLAP_REQUIRE_HIP"})
-        for option, variant in used:
-            self.assertIn(option, options)
-            self.assertIn(variant, variants)
-        (disabled,) = [arguments[0] for arguments in self.calls("define")]
-        package = disabled.removeprefix("CMAKE_DISABLE_FIND_PACKAGE_")
-        self.assertRegex(self.cmake, rf"find_package\({package} QUIET\)")
+        options = {"OVERLAP_MPI": "mpi", "OVERLAP_TESTS": "tests", "OVERLAP_REQUIRE_CUDA": "cuda", "OVERLAP_REQUIRE_HIP": "rocm"}
+        self.assertLessEqual(set(options), set(re.findall(r"^(?:option|set)\((OVERLAP_\w+)", self.cmake, re.MULTILINE)))
+        self.assertLessEqual(set(options.values()), self.variants)
+        for option, variant in options.items():
+            self.assertEqual((self.args(variant)[option], self.args()[option]), (True, False))
+        self.assertRegex(self.cmake, r"find_package\(KokkosKernels QUIET\)")
+        for variants, disabled in ((("kernels",), False), ((), True)):
+            self.assertIs(self.args(*variants)["CMAKE_DISABLE_FIND_PACKAGE_KokkosKernels"], disabled)
+
+    def test_compiles_device_code_with_the_compiler_that_kokkos_or_hip_names(self):
+        for variants, compiler in ((("cuda",), "kokkos's kokkos_cxx"), (("rocm",), "hip's hipcc"), ((), None)):
+            self.assertEqual(self.args(*variants).get("CMAKE_CXX_COMPILER"), compiler)
 
     def test_depends_on_what_cmake_finds(self):
         found = dict(re.findall(r"find_package\(([\w-]+) ?([\d.]*)", self.cmake))
         needed = {name: version for package, version in found.items()
                   if (name := self.NAMES.get(package, package.lower())) is not None}
-        given = {re.match(r"[\w-]+", spec)[0]: spec for spec, *_ in self.calls("depends_on") if spec is not None}
+        given = {}
+        for (spec,), options in self.given["depends_on"]:
+            given.setdefault(re.match(r"[\w-]+", spec)[0], spec)
         self.assertEqual(set(needed) - set(given), set())
         self.assertEqual(set(given) - set(needed), {"cxx", "cmake", "hwloc"})
         self.assertIn(f"kokkos@{needed['kokkos']}:", given["kokkos"])
         required = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", self.cmake)[1]
         self.assertIn(f"cmake@{required}:", given["cmake"])
+
+    def test_asks_for_variants_that_packages_have(self):
+        """Kokkos of the same GPU, which compiles lambdas, and Kokkos Kernels with the vendor's library."""
+        wanted = set()
+        for (spec,), options in self.given["depends_on"] + self.given["requires"]:
+            package = re.match(r"\^?([\w-]+)", spec)[1]
+            for name in re.findall(r"[+~](\w+)|\b(\w+)=", spec):
+                versions = self.VARIANTS[package]["".join(name)]
+                self.assertIn(f"^{package}{versions}" if versions else "", options["when"])
+            for name in re.findall(r"(?<!\S)[+~](\w+)", options.get("when", "")):
+                self.assertIn(name, self.variants)
+            wanted.add((spec, options.get("when")))
+        self.assertLessEqual({
+            ("kokkos +cuda cuda_arch=90", "+cuda cuda_arch=90"),
+            ("^kokkos +cuda_lambda", "+cuda ^kokkos@:4"),
+            ("kokkos-kernels +cuda +cublas cuda_arch=90", "+kernels +cuda cuda_arch=90"),
+            ("kokkos +rocm amdgpu_target=gfx90a", "+rocm amdgpu_target=gfx90a"),
+            ("kokkos-kernels +rocblas", "+kernels +rocm"),
+        }, wanted)
 
 
 class HealthCheck(Case):
@@ -541,6 +603,39 @@ class SlurmJob(Case):
         for attempt, code in (("42", 5), ("42-restart1", 0)):
             for name in ("fleet.json", f"nodes/{host}.json"):
                 self.assertEqual(json.loads((self.folder / "results" / attempt / name).read_text())["exit_code"], code)
+
+
+class SlurmNight(Case):
+    def test_a_job_per_idle_node_and_one_that_merges(self):
+        host = os.uname().nodename
+        self.real_miniapp()
+        self.command("sinfo", f"#!/bin/sh\nprintf '%s\\n' n8 {host} n8\n")
+        self.command("sbatch", """#!/bin/sh
+printf '%s\n' "$@" >"$0.$(ls "$0".* 2>/dev/null | wc -l)"
+case $* in *"/slurm/overlap.sbatch") [ "$OVERLAP_DEVICES" = 2 ] && [ -d "$OVERLAP_RESULTS" ] && echo "10${#SLURM_JOB_ID}" ;; esac
+""")
+        done = self.shell("sh", FILES / "slurm/nightly.sh", "2", OVERLAP_RESULTS=str(self.folder / "all nights"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        *jobs, merge = [path.read_text().splitlines() for path in sorted(self.bin.glob("sbatch.*"))]
+        self.assertEqual([[word for word in job if re.search("nodelist|per-node", word)] for job in jobs],
+                         [[f"--nodelist={node}", "--ntasks-per-node=2", "--gpus-per-node=2"] for node in sorted((host, "n8"))])
+        self.assertIn("--dependency=afterany:100:100", merge)
+        (night,) = (self.folder / "all nights").iterdir()
+        self.assertEqual((night / "hosts.txt").read_text(), "".join(f"{node}:2\n" for node in sorted((host, "n8"))))
+        command = "\n".join(merge).partition("--wrap=")[2]
+        for rank in (0, 1):
+            (night / "100").mkdir(exist_ok=True)
+            run(self.deck(), "--json", night / f"100/{host}-{rank}.json")
+        done = self.shell("sh", "-c", command)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^n8: no result of this host$")
+        for name in ("fleet.json", "fleet.xml", "fleet.html"):
+            self.assertTrue((night / name).is_file())
+
+    def test_no_idle_node_is_an_error(self):
+        self.command("sinfo", "#!/bin/sh\n")
+        done = self.shell("sh", FILES / "slurm/nightly.sh", "2")
+        self.assertEqual((done.returncode, done.stderr), (1, "overlap: no node is idle\n"))
 
 
 class GitLab(Case):

@@ -109,7 +109,7 @@ class Merge(TestCase):
         self.assertEqual({uuid for uuid, code in verdicts.items() if code == 5}, planted["slow"])
         self.assertEqual({uuid for uuid, code in verdicts.items() if code == 2}, planted["wrong"])
         self.assertEqual(set(verdicts.values()), {0, 2, 5})
-        self.assertEqual(fleet["missing_hosts"], planted["missing"])
+        self.assertEqual({missing["host"] for missing in fleet["missing"]}, set(planted["missing"]))
         self.assertEqual({os.path.basename(file["file"]) for file in fleet["broken_files"]}, planted["truncated"])
         [group] = fleet["groups"]
         drivers = {device["uuid"]: device["driver"] for device in fleet["devices"]}
@@ -148,7 +148,7 @@ class Merge(TestCase):
         done = run("merge", self.write("a.json"))
         self.assert_clean(done)
         name = self.result["host"]["name"]
-        self.assertIn(f"OVERLAP_DEVICE host={name} uuid={name} phase=alone verdict=PASS\n", done.stdout)
+        self.assertIn(f"OVERLAP_DEVICE host={name} uuid=- phase=alone verdict=PASS\n", done.stdout)
         self.assertEqual(run("merge", "--quiet", self.results).stdout,
                          "".join(line for line in done.stdout.splitlines(True) if line.startswith("OVERLAP_")))
 
@@ -167,16 +167,14 @@ class Merge(TestCase):
         for number in range(8):
             self.write(f"{number}.json", host__name=f"n{number}", host__cores=16, host__cpu_quota=None, device=gpu)
         self.write("slow.json", host__name="slow", host__cores=1, host__cpu_quota=None, device=gpu, points=slow)
-        done = run("merge", self.results)
-        self.assert_clean(done, 5)
-        self.assertIn("of 9 devices; its process had 1 core, the median 16", done.stdout)
+        self.assert_clean(run("merge", self.results), 5)
 
     def test_errors_and_interruptions_count(self):
         self.write("a.json", host__name="n1")
         self.write("b.json", host__name="n2", error="no GPU", exit_code=4, verdict="ERROR", points=self.points(runs=[], checks=[]))
         done = run("merge", self.results)
         self.assert_clean(done, 4)
-        self.assertIn("OVERLAP_DEVICE host=n2 uuid=n2 phase=alone verdict=ERROR\n", done.stdout)
+        self.assertIn("OVERLAP_DEVICE host=n2 uuid=- phase=alone verdict=ERROR\n", done.stdout)
         self.write("c.json", host__name="n3", exit_code=130, verdict="INTERRUPTED",
                    points=self.points(outcome={"exit_code": 130, "reasons": [], "error": None, "interrupted": True}))
         self.assert_clean(run("merge", self.results), 130)
@@ -322,7 +320,7 @@ class Merge(TestCase):
         reference.write_text(reference.read_text().replace("value: ", "value: 9999"))
         done = run("merge", one, "--reference", reference)
         self.assert_clean(done, 5)
-        self.assertRegex(done.stdout, "FAIL +throughput of by_engine: .*reference.yaml")
+        self.assertRegex(done.stdout, "FAIL +throughput of by_engine, alone: .*reference.yaml")
 
     def at_speeds(self, *factors):
         """A result file per device, which takes so many times as long; merges them."""
@@ -419,16 +417,15 @@ class Merge(TestCase):
         self.assert_clean(done, 5)
         self.assertRegex(done.stdout, r"(?m)^n2: 1 of 8 devices without a result: rank 3$")
         self.assertIn("15 files: 15 devices, 0 not passed, 1 device missing\n", done.stdout)
-        [missing] = json.loads(fleet.read_text())["missing_devices"]
-        self.assertEqual(missing, {"host": "n2", "missing": 1, "expected": 8, "ranks": [3], "local_ranks": [3],
-                                   "launch": None})
+        [missing] = json.loads(fleet.read_text())["missing"]
+        self.assertEqual(missing, {"host": "n2", "launch": None, "missing": 1, "expected": 8, "ranks": [3]})
         self.assertIn('classname="n2" name="devices"', junit.read_text())
         done = run("merge", self.results, "--quiet")
         self.assertEqual((done.returncode, done.stderr),
                          (5, "miniapp: error: n2: 1 of 8 devices without a result: rank 3\n"))
         self.ranks("n2", 8)
         self.assert_clean(run("merge", self.results, "--json", fleet))
-        self.assertEqual(json.loads(fleet.read_text())["missing_devices"], [])
+        self.assertEqual(json.loads(fleet.read_text())["missing"], [])
 
     def test_hosts_have_as_many_devices_as_expected(self):
         self.ranks("n1", 2)
@@ -451,7 +448,6 @@ class Merge(TestCase):
                 done = run("merge", result, "--expect", hosts)
                 self.assert_error(done, 3, r"hosts:[23]: found '.*'; allowed: one host per line, ")
                 self.assertLess(len(done.stderr), 700)
-                self.assertEqual(f"did you mean {name}:2?" in done.stderr, text in (f"{name} 2", f"2*{name}"))
 
     def test_quiet_names_what_is_missing_or_broken(self):
         self.write("a.json")

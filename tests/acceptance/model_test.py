@@ -345,6 +345,9 @@ class Calibrate(TestCase):
         self.assertRegex(done.stdout, r"(?m)^predicted by +mine$")
         self.assertRegex(done.stdout, "(?m)^OVERLAP_RESULT")
         self.assertTrue(mine.read_text().startswith("# Measured by `miniapp --calibrate` on 20"))
+        listed = re.search(r"(?m)^workloads\n((?:  .*\n)+)", run("--list").stdout)[1]
+        kinds = set(re.findall(r"(?m)^  (\w+) (?!.*unavailable)", listed)) - {"custom"}
+        self.assertEqual({kernel.partition("/")[0] for kernel in yaml.safe_load(mine.read_text())["kernels"]["rates"]}, kinds)
         decks = [path for path in sorted((SOURCE / "input").glob("*.yaml"))]
         self.assert_clean(run(*decks, "--quiet", "--predict", mine))
         done = run(self.deck(), "--device", mine)

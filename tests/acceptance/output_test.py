@@ -148,6 +148,18 @@ class ResultFile(TestCase):
         self.assert_error(done, 1, "out.json: cannot write: File too large")
         self.assertEqual(self.files(), ["small.yaml"])
 
+    def test_a_full_disk_is_found_before_anything_runs(self):
+        namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
+        if subprocess.run([*namespace, "true"], capture_output=True).returncode:
+            self.skipTest("mounts are not allowed")
+        full = f'mount -t tmpfs -o size=64k full {self.folder}/full; cat /dev/zero >{self.folder}/full/a 2>&-; exec "$0" "$@"'
+        (self.folder / "full").mkdir()
+        for option in ("--json", "--csv", "--report"):
+            words = [*namespace, "sh", "-c", full, MINIAPP, self.deck(), option, self.folder / "full/out"]
+            done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60)
+            self.assert_error(done, 1, "full/out: cannot write: No space left")
+            self.assertTrue(NOT_BEGUN.fullmatch(done.stdout), done.stdout)
+
     def test_a_file_that_cannot_be_written_is_the_verdict(self):
         done = run(self.deck(), "--quiet", "--json", "/dev/full")
         self.assert_error(done, 1, "/dev/full: cannot write")
@@ -166,6 +178,14 @@ class ResultFile(TestCase):
                 self.assertIn(f"{broken}: cannot write: {message}", result["error"])
                 self.assertIn('<error type="ERROR">', junit.read_text())
                 self.assertIn(message, junit.read_text())
+
+    def test_what_hinders_the_runs_is_the_error_of_every_deck(self):
+        decks = self.deck(), self.deck(SMALL.replace("65536", "4096"), "other.yaml")
+        done = run(*decks, "--json", self.target, "--csv", self.folder / "missing/a.csv")
+        self.assertEqual((done.returncode, done.stderr.count("cannot write: No such file")), (1, 2))
+        for deck, result in zip(decks, json.loads(self.target.read_text())["results"], strict=True):
+            self.assertEqual((result["deck"]["path"], result["exit_code"]), (str(deck), 1))
+            self.assertIn("missing/a.csv: cannot write", result["error"])
 
     def test_a_sweep_that_cannot_run_writes_its_other_files(self):
         missing = self.folder / "missing/a.json"

@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import re
+import shlex
 import unittest
 import xml.etree.ElementTree
 
@@ -136,6 +137,12 @@ class Pictures(TestCase):
         drawn = self.drawn(self.deck(), *PREDICT, "--predict", "c2050")
         self.assert_all(drawn)
         self.assertIn("depth_first on c2050, predicted", json.dumps(drawn[2]))
+
+    def test_the_picture_of_the_readme_is_what_its_command_draws(self):
+        [command] = re.findall(r"^miniapp (.*--timeline order[.]svg.*?)$", SOURCE.joinpath("README.md").read_text().replace("\\\n", ""), re.M)
+        self.assert_clean(run(*shlex.split(command), "--quiet", cwd=self.folder))
+        drawn, shown = ((folder / "order.svg").read_text().split("</style>")[1] for folder in (self.folder, SOURCE / "docs"))
+        self.assertEqual(drawn, shown)
 
     def test_svg_of_a_large_deck_is_small(self):
         settings = "--set=chunks.count=32", "--set=issue.lanes=32"

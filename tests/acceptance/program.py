@@ -23,16 +23,15 @@ SCHEMA = json.loads((SCHEMAS / "overlap-result-3.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf|nan)"
-METRIC = "time|throughput|speedup|max_error|overlap_efficiency|bound_fraction|schedule_bound_fraction|host_work_hidden|drift|contention"
 WORD = r"[a-z][a-z0-9_]*"
 FOM = re.compile(
     rf"OVERLAP_FOM deck=(?P<deck>[^\s=]+) order=(?P<order>{WORD}) "
-    rf"metric=(?P<metric>predicted_time|{METRIC}) "
+    rf"metric=(?P<metric>{WORD}) "
     rf"value=(?P<value>{NUMBER}) unit=(?P<unit>s|GB/s|1) lo=(?P<lo>{NUMBER}) hi=(?P<hi>{NUMBER}) "
     rf"n=(?P<n>\d+)(?P<host_work> host_work=on)?(?: device=(?P<device>[^\s=]+))?"
 )
 CHECK = re.compile(
-    rf"OVERLAP_CHECK metric=(?P<metric>{METRIC}) order=(?P<order>{WORD}) "
+    rf"OVERLAP_CHECK metric=(?P<metric>{WORD}) order=(?P<order>{WORD}) "
     rf"verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE|SKIPPED) value=(?P<value>{NUMBER}) "
     rf"limit=(?P<limit>{NUMBER})(?: device=(?P<device>[^\s=]+))?"
 )

@@ -34,8 +34,6 @@ NOT_RUN = {
     "ci/quickstart.sh --kokkos 5 rowsum": BUILDS,
     "ci/check.sh": "runs all tests, this one among them",
     "ci/check.sh --full": "runs all tests, this one among them",
-    "for node in $(sinfo -hN -o %N -t idle | sort -u); do sbatch -N 1 -w \"$node\" "
-    "--ntasks-per-node=4 --gpus-per-node=4 ci/integrations/slurm/overlap.sbatch; done": SLURM,
     "sbatch --nodes=8 --ntasks-per-node=4 --gpus-per-node=4 ci/integrations/slurm/overlap.sbatch": SLURM,
     "sbatch --nodes=8 ci/integrations/slurm/merge.sbatch": SLURM,
     "mpirun -n 4 miniapp --fleet acceptance/node --json 'out/{host}-{rank}.json' --json fleet.json --report fleet.html":
@@ -267,6 +265,15 @@ class Pages(TestCase):
                 for script in re.findall(r"\b(?:ci|tests)/[\w/]+\.(?:sh|py)\b", text):
                     self.assertTrue((SOURCE / script).is_file(), script)
 
+    def test_recipes_apply(self):
+        # ci/check.sh recipes also builds them.
+        patches = sorted((SOURCE / "tests/recipes").glob("*.patch"))
+        self.assertGreaterEqual(len(patches), 8)
+        for patch in patches:
+            with self.subTest(patch.name):
+                done = subprocess.run(["git", "apply", "--check", patch], cwd=SOURCE, capture_output=True, text=True, check=False)
+                self.assertEqual(done.stderr, "")
+
     def test_list_of_commands_that_are_not_run_is_not_stale(self):
         shown = {command for page in PAGES for command in commands(page.read_text())}
         self.assertEqual(set(NOT_RUN) - shown, set())
@@ -293,7 +300,7 @@ class Pages(TestCase):
         for page in PAGES:
             with self.page(page) as text:
                 for _, content in blocks(text):
-                    for line in re.findall(r"^OVERLAP_.*$", content, re.MULTILINE):
+                    for line in re.findall(r"^OVERLAP_\w+ .*$", content, re.MULTILINE):
                         self.assertTrue(any(kind.fullmatch(line) for kind in (FOM, CHECK, DEVICE, SLOWEST, RESULT)), line)
                         shown += 1
         self.assertGreater(shown, 3)

@@ -332,6 +332,9 @@ class Resume(Case):
         done = run(self.sweep(), "--csv", self.folder, "--json", self.target, "--quiet")
         self.assert_error(done, 1, "cannot write: is a folder")
         self.assertIn("is a folder", self.written()["error"])
+        self.assert_clean(run(self.sweep(), "--json", self.target))
+        done = run(self.sweep(), "--json", self.target, "--resume", "--csv", self.folder)  # nothing is left to run
+        self.assert_error(done, 1, "cannot write: is a folder")
 
     def test_the_resolved_deck_is_a_deck(self):
         text = SMALL.replace("chunks.count: [1, 2, 4]", "measure.duration: [none, 50 ms]").replace(", repetitions: 1", "")

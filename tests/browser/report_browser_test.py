@@ -188,9 +188,27 @@ class Page(PageTest):
                         "return [left + x, top + y]")
         self.assertRegex(self.point_at(*place), r"^depth_first\ndepth_first at 8\n6\.025 \(5\.844 \.\. 6\.266\)$")
         self.assertEqual(len(self.find_all(".chart .ring")), 1)
-        self.assertEqual(self.point_at(place[0], place[1] - 60).count("at 8"), 0)
+        self.assertEqual(self.point_at(place[0], place[1] - 34).count("at 8"), 0)
         ticks = [tick.text for tick in self.find_all(".chart")[0].find_elements("css selector", ".tick.mid")]
-        self.assertEqual(ticks, ["1", "2", "4", "8", "16", "32", "64"])
+        self.assertEqual(ticks, ["1", "2", "4", "8", "16", "32", "64", "best"])
+
+    def test_charts_mark_a_point_and_share_scales(self):
+        marks = self.do("const place = charts[0].places.find((one) => one.name);"
+                        "const mark = [...charts[0].svg.querySelectorAll('text')].find((text) => text.textContent === place.name);"
+                        "return [place.label, place.name, Math.round(place.x - mark.x.baseVal[0].value)]")
+        self.assertEqual(marks, ["by_engine at 8", "best", 0])
+        names = self.do("return [...charts[0].svg.querySelectorAll('text.muted')].map((name) => name.textContent)")
+        self.assertEqual(names, ["chunks (log)", "time, ms (log)"])
+        ticks = self.do("return [...charts[0].svg.querySelectorAll('.tick.end')].map((tick) => tick.textContent)")
+        self.assertEqual(ticks, ["5", "10", "20"])  # no value is above 17
+
+    def test_a_range_spans_all_categories(self):
+        wide = self.do("return ['g.s0:not([transform]) .baseline', '.axis'].map((one) => charts[1].svg.querySelector(one).getBBox().width)")
+        self.assertAlmostEqual(*wide, delta=0.5)
+
+    def test_the_verdict_is_above_the_rest(self):
+        self.assertEqual(self.do("return [document.title, document.querySelector('main').children[1].textContent]"),
+                         ["Increment of an array: FAIL", "verdict: FAIL"])
 
     def test_numbers_are_those_of_the_tables(self):
         words = self.do("return [0, 5.96e-8, 0.5, 1, 12345, 99999999].map(number)")
@@ -261,6 +279,10 @@ class Page(PageTest):
         self.assertLess(wall, OPEN_S)
         self.assertEqual(len(self.shown_rows()), 200)
         self.assertEqual(self.find(".filter output").text, "200 of 10000 rows")
+        texts = [text.text for text in self.find_all(".chart text")]
+        self.assertLessEqual({"n0", "n1 GPU", "n1247 GPU"}, set(texts))  # a node's tick, slow devices
+        self.assertLess(len(texts), 60)
+        self.assertEqual(self.do(COVERED), [])
         self.shot("report-fleet")
         self.size(400, 1000)
         self.assert_fits()

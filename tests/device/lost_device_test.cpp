@@ -8,6 +8,7 @@
 #include "deck/deck.hpp"
 #include "lanes/lanes.hpp"
 #include "measure/bench.hpp"
+#include "measure/executor.hpp"
 #include "measure/measure.hpp"
 #include "measure/session.hpp"
 #include "schedule/build.hpp"
@@ -29,8 +30,7 @@ int main(int argc, char** argv) {
   using workload::Space;
   const std::string where = argc > 1 ? argv[1] : "run";
   measure::Session session({});
-  session.bench = std::make_shared<measure::Bench>();
-  measure::Bench& bench = *session.bench;
+  measure::Bench& bench = *(session.bench = std::make_shared<measure::Bench>());
   deck::Deck deck;
   deck.workload.elements = 1000;
   deck.chunks.count = 2;
@@ -75,12 +75,14 @@ int main(int argc, char** argv) {
     const std::string message = error.what();
     std::cerr << message << '\n';
     const auto has = [&](const char* text) { return message.find(text) != std::string::npos; };
-    const bool named = where == "reset"   ? has("reset: ")
-                       : where == "probe" ? has("probe: ")
-                       : where == "launch"
-                           ? has("GraphLaunch") && session.kept.size() == 2
-                           : has("of chunk ") && has(" on lane ") && session.kept.size() == 2;
-    std::_Exit(named && session.lost && error.code() == base::ExitCode::runtime_error ? 0 : 1);
+    const bool named = where == "reset"    ? has("reset: ")
+                       : where == "probe"  ? has("probe: ")
+                       : where == "launch" ? has("GraphLaunch")
+                                           : has("of chunk ") && has(" on lane ");
+    std::_Exit(named && session.lost && bench.executor &&
+                       error.code() == base::ExitCode::runtime_error
+                   ? 0
+                   : 1);
   } catch (const std::exception& error) {
     std::cerr << "another error: " << error.what() << '\n';
   }

@@ -64,18 +64,18 @@ std::span<T> elements(const workload::HostArray& array) {
   return {reinterpret_cast<T*>(array.data()), array.size() / sizeof(T)};
 }
 
-inline experiment::MeasuredRun run_of(deck::Order order, schedule::Schedule schedule) {
-  experiment::MeasuredRun run;
-  run.order = order;
-  set_schedule(run, std::move(schedule));
-  return run;
+inline experiment::Case case_of(deck::Order order, schedule::Schedule schedule) {
+  experiment::Case one;
+  one.run.order = order;
+  set_schedule(one, std::move(schedule));
+  return one;
 }
 
 /// The schedule as the program measures it, hazards or not: once, with new data.
-inline experiment::MeasuredRun measured(const TestBench& bench) {
-  std::vector<experiment::MeasuredRun> runs = {run_of(bench.schedule.order, bench.schedule)};
-  measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1});
-  return runs.front();
+inline results::Run measured(const TestBench& bench) {
+  std::vector<experiment::Case> cases = {case_of(bench.schedule.order, bench.schedule)};
+  measure::run_rounds(*bench.executor, cases, bench.workload, {.warmup = 0, .repetitions = 1});
+  return cases.front().run;
 }
 
 inline model::Rates rates_of(measure::Executor& executor, const workload::Workload& workload,
@@ -87,7 +87,7 @@ inline model::Rates rates_of(measure::Executor& executor, const workload::Worklo
 }
 
 /// The exit code of a deck that has this run alone.
-inline base::ExitCode exit_code(const experiment::MeasuredRun& run) {
+inline base::ExitCode exit_code(const results::Run& run) {
   results::Point point{.runs = {run}, .outcome = results::Outcome()};
   experiment::conclude(point);
   return point.outcome->exit_code;

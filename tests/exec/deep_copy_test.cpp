@@ -58,8 +58,7 @@ void expect_all_seen(const deck::Deck& deck, Order order) {
 }
 
 TEST(DeepCopyTest, ToolsSeeEveryContiguousCopy) {
-  for (const WorkloadKind kind :
-       {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
       // Below and above the size from which Kokkos copies with several threads.
       for (const std::int64_t units : {1000, 100000}) {

@@ -62,7 +62,7 @@ void expect_right(const TestBench& bench) {
 }
 
 void expect_wrong(const TestBench& bench, int chunk) {
-  const experiment::MeasuredRun run = measured(bench);
+  const results::Run run = measured(bench);
   EXPECT_EQ(exit_code(run), ExitCode::wrong_data);
   ASSERT_TRUE(run.wrong);
   EXPECT_EQ(run.wrong->chunk, chunk);
@@ -71,7 +71,7 @@ void expect_wrong(const TestBench& bench, int chunk) {
 // Faults that leave wrong data.
 
 TEST(FaultsTest, ADroppedCopyToTheDevice) {
-  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
       TestBench bench(test_deck(kind, 999, 3, ElementType::float32), order, 3);
@@ -84,7 +84,7 @@ TEST(FaultsTest, ADroppedCopyToTheDevice) {
 }
 
 TEST(FaultsTest, ADroppedKernelOrCopyBack) {
-  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Stage stage : {Stage::kernel, Stage::d2h}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + schedule::to_string(stage));
       TestBench bench(test_deck(kind, 999, 3, ElementType::float32), Order::depth_first, 3);
@@ -271,20 +271,20 @@ class Overlapping {
   results::Point judge() {
     const auto costs = schedule::costs(deck_.workload, 1);
     const auto layout = schedule::layout(deck_, costs, std::nullopt);
-    std::vector<experiment::MeasuredRun> runs = {
-        run_of(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
-        run_of(Order::breadth_first, bench.schedule)};
-    measure::run_rounds(*bench.executor, runs, bench.workload,
+    std::vector<experiment::Case> cases = {
+        case_of(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
+        case_of(Order::breadth_first, bench.schedule)};
+    measure::run_rounds(*bench.executor, cases, bench.workload,
                         {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
-    for (experiment::MeasuredRun& run : runs) run.wanted_s = 0;  // kernels that sleep want no core
-    runs[1].rates = rates_of(*bench.executor, bench.workload, runs[1].schedule);
+    for (experiment::Case& one : cases) one.wanted_s = 0;  // kernels that sleep want no core
+    cases[1].run.rates = rates_of(*bench.executor, bench.workload, cases[1].schedule);
     experiment::Plan plan;
-    plan.deck.acceptance = {
+    plan.point.deck.acceptance = {
         {.metric = deck::Metric::speedup, .order = Order::breadth_first, .min = least_speedup},
         {.metric = deck::Metric::overlap_efficiency, .order = Order::breadth_first, .min = 0.5}};
     experiment::Samples samples;
     samples.conditions.engines = {.workers = on_host ? chunks : 0};
-    samples.runs = runs;
+    samples.cases = cases;
     return experiment::judge(std::move(plan), std::move(samples));
   }
 };

@@ -123,9 +123,9 @@ TEST(HealthTest, IsReadAroundTheRuns) {
                   deck::Order::depth_first, 4);
   PlantedDevice device;
   std::vector<int> readings;  // that were there before each run
-  std::vector<experiment::MeasuredRun> runs = {run_of(deck::Order::depth_first, bench.schedule)};
+  std::vector<experiment::Case> cases = {case_of(deck::Order::depth_first, bench.schedule)};
   const experiment::Samples samples =
-      run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 3},
+      run_rounds(*bench.executor, cases, bench.workload, {.warmup = 1, .repetitions = 3},
                  {.progress = {}, .before_sample = [&] { readings.push_back(device.readings); }},
                  {}, device.monitor);
   EXPECT_THAT(readings, testing::Each(1));
@@ -135,7 +135,7 @@ TEST(HealthTest, IsReadAroundTheRuns) {
   EXPECT_EQ(replays->median, 10);
   const Monitor nothing;
   EXPECT_FALSE(
-      run_rounds(*bench.executor, runs, bench.workload, {}, {}, {}, nothing).device.health);
+      run_rounds(*bench.executor, cases, bench.workload, {}, {}, {}, nothing).device.health);
 }
 
 }  // namespace

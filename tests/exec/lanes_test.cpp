@@ -36,24 +36,12 @@ class DelayedLanes final : public ChangedLanes {
   std::mt19937 random_{7};
 };
 
-/// All but the ones that list their tasks or have tiles.
-std::vector<WorkloadKind> chunked_kinds() {
-  std::vector<WorkloadKind> kinds;
-  for (const auto& word : deck::words<WorkloadKind>) {
-    if (word.value == WorkloadKind::custom || word.value == WorkloadKind::dgemm) continue;
-    kinds.push_back(word.value);
-  }
-  return kinds;
-}
-
 TEST(LanesTest, EveryOrderOfEveryWorkloadIsRight) {
-  for (const WorkloadKind kind : chunked_kinds()) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Order order : deck::orders_of(kind)) {
       for (const int lanes : {1, 2, 5}) {
         SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
-        const ElementType type =
-            kind == WorkloadKind::rowsum ? ElementType::int32 : ElementType::float32;
-        TestBench bench(test_deck(kind, 1003, 7, type), order, lanes);
+        TestBench bench(test_deck(kind, 1003, 7, deck::row_of(kind).type), order, lanes);
         for (std::uint32_t repetition = 1; repetition < 4; ++repetition) {
           const auto result = bench.run(repetition);
           EXPECT_FALSE(result.mismatch);
@@ -65,7 +53,7 @@ TEST(LanesTest, EveryOrderOfEveryWorkloadIsRight) {
 }
 
 TEST(LanesTest, OutOfCoreIsRight) {
-  for (const WorkloadKind kind : chunked_kinds()) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Order order : deck::orders_of(kind)) {
       deck::Deck deck = test_deck(kind, 1000, 10, ElementType::float32);
       const auto costs = schedule::costs(deck.workload, 1);
@@ -112,7 +100,7 @@ constexpr bool has_threads = !workload::is_host || lanes::has_concurrent_instanc
 TEST(LanesTest, EveryOrderIsRightWhoeverIssuesIt) {
   if (!has_threads) GTEST_SKIP() << "launches from one thread only";
   for (const auto mechanism : {deck::Mechanism::streams, deck::Mechanism::portable}) {
-    for (const WorkloadKind kind : chunked_kinds()) {
+    for (const WorkloadKind kind : schedule::chunked_kinds()) {
       for (const Order order : deck::orders_of(kind)) {
         SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
         deck::Deck deck = issued_by(3, kind);
@@ -389,7 +377,7 @@ TEST(LanesTest, WhatABackEndCannotDoIsRefusedBeforeAnythingIsMeasured) {
 /// Runs every workload in every order with these, several repetitions; returns whether the back end
 /// has them.
 bool right_with(const deck::Issue& issue, const deck::Memory& memory = {}) {
-  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Order order :
          {Order::sequential, Order::depth_first, Order::breadth_first, Order::by_engine}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
@@ -444,7 +432,7 @@ TEST(LanesTest, WhoWaitsForALaneOfAGraphWaitsForAllOfIt) {
   bench.executor->run(bench.schedule, bench.workload);
   lanes::Lanes& lanes = bench.executor->lanes();
   lanes.bind(bench.schedule, bench.workload);
-  ASSERT_TRUE(lanes.launch());
+  ASSERT_TRUE(lanes.launch_graph());
   lanes.wait(2);
   EXPECT_TRUE(lanes.query(0));
 }

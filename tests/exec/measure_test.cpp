@@ -27,20 +27,20 @@ TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     std::vector<int> done;
     int begun = 0;
     int rounds = 0;
-    std::vector<experiment::MeasuredRun> runs = {run_of(Order::sequential, sequential),
-                                                 run_of(Order::depth_first, bench.schedule)};
+    std::vector<experiment::Case> cases = {case_of(Order::sequential, sequential),
+                                           case_of(Order::depth_first, bench.schedule)};
     const experiment::Samples samples = measure::run_rounds(
-        *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
+        *bench.executor, cases, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
          .before_sample = [&] { ++begun; }},
         {}, {}, [&](auto&, bool) { ++rounds; });
     EXPECT_EQ(rounds, 5);
-    ASSERT_EQ(runs.size(), 2U);
-    EXPECT_EQ(runs[0].order, Order::sequential);
-    EXPECT_EQ(runs[1].samples_s.size(), 5U);
-    EXPECT_EQ(runs[1].bytes(), 80000);
-    EXPECT_TRUE(runs[1].verified);
-    EXPECT_FALSE(runs[1].wrong);
+    ASSERT_EQ(cases.size(), 2U);
+    EXPECT_EQ(cases[0].run.order, Order::sequential);
+    EXPECT_EQ(cases[1].run.samples_s.size(), 5U);
+    EXPECT_EQ(cases[1].run.bytes(), 80000);
+    EXPECT_TRUE(cases[1].run.verified);
+    EXPECT_FALSE(cases[1].run.wrong);
     EXPECT_EQ(samples.verified_runs, verified);
     EXPECT_EQ(done.back(), 14);
     EXPECT_EQ(begun, 14);
@@ -50,22 +50,22 @@ TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
 TEST(MeasureTest, PrecisionEndsTheRepetitions) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4);
-  std::vector<experiment::MeasuredRun> runs = {run_of(Order::depth_first, bench.schedule)};
+  std::vector<experiment::Case> cases = {case_of(Order::depth_first, bench.schedule)};
   // As wide as intervals may be: two looks are enough. Each of them may be the last repetition.
   const experiment::Samples samples =
-      measure::run_rounds(*bench.executor, runs, bench.workload,
+      measure::run_rounds(*bench.executor, cases, bench.workload,
                           {.warmup = 0, .precision = 1e6, .verify = deck::Verify::ends});
   ASSERT_TRUE(samples.stopped);
   EXPECT_EQ(samples.stopped->reason, experiment::StopReason::precision);
   EXPECT_EQ(samples.stopped->repetitions, 30);
-  EXPECT_EQ(runs[0].samples_s.size(), 30U);
+  EXPECT_EQ(cases[0].run.samples_s.size(), 30U);
   EXPECT_EQ(samples.verified_runs, 3);
 }
 
 TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4);
-  std::vector<experiment::MeasuredRun> runs(2, run_of(Order::depth_first, bench.schedule));
+  std::vector<experiment::Case> cases(2, case_of(Order::depth_first, bench.schedule));
   int most = 0;
   const auto show = [&](int done, int total, const std::string&) {
     EXPECT_EQ(total, 200);  // ms
@@ -73,35 +73,35 @@ TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
     most = done;
   };
   const experiment::Samples samples =
-      measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .duration_s = 0.2},
+      measure::run_rounds(*bench.executor, cases, bench.workload, {.warmup = 1, .duration_s = 0.2},
                           {.progress = show, .before_sample = {}});
   ASSERT_TRUE(samples.stopped);
   EXPECT_EQ(samples.stopped->reason, experiment::StopReason::duration);
   EXPECT_GE(samples.stopped->elapsed_s, 0.2);
   EXPECT_EQ(most, 200);
   EXPECT_EQ(samples.verified_runs, 2 * samples.stopped->repetitions);
-  for (const experiment::MeasuredRun& run : runs) {
-    EXPECT_EQ(run.repetitions, samples.stopped->repetitions);
-    EXPECT_LE(run.samples_s.size(), 4096U);
-    EXPECT_EQ(run.samples_s.size(), run.issue_s.size());
+  for (const experiment::Case& one : cases) {
+    EXPECT_EQ(one.run.repetitions, samples.stopped->repetitions);
+    EXPECT_LE(one.run.samples_s.size(), 4096U);
+    EXPECT_EQ(one.run.samples_s.size(), one.issue_s.size());
   }
 }
 
 TEST(MeasureTest, TheRoundInWhichTimeRunsOutIsTheLast) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4);
-  std::vector<experiment::MeasuredRun> runs = {run_of(Order::depth_first, bench.schedule)};
+  std::vector<experiment::Case> cases = {case_of(Order::depth_first, bench.schedule)};
   const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   const experiment::Samples samples =
-      measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .duration_s = 0.01},
+      measure::run_rounds(*bench.executor, cases, bench.workload, {.warmup = 0, .duration_s = 0.01},
                           {.progress = {}, .before_sample = nap});
   EXPECT_EQ(samples.stopped->repetitions, 1);
 }
 
 TEST(LinkTest, CopiesAsTheLargestChunk) {
-  experiment::MeasuredRun baseline, chunked;
+  experiment::Case baseline, chunked;
   baseline.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 400 << 20}};
-  chunked.order = Order::depth_first;
+  chunked.run.order = Order::depth_first;
   chunked.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 100 << 20},
                             {.stage = schedule::Stage::kernel, .bytes = 500 << 20},
                             {.stage = schedule::Stage::d2h, .bytes = 200 << 20}};
@@ -116,12 +116,12 @@ TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
-  std::vector<experiment::MeasuredRun> runs = {run_of(Order::depth_first, bench.schedule)};
-  measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
-  ASSERT_TRUE(runs[0].wrong);
-  EXPECT_EQ(runs[0].wrong->chunk, 2);
-  EXPECT_EQ(runs[0].wrong->array, "a");
-  EXPECT_EQ(runs[0].wrong->index, 500);
+  std::vector<experiment::Case> cases = {case_of(Order::depth_first, bench.schedule)};
+  measure::run_rounds(*bench.executor, cases, bench.workload, {.warmup = 0, .repetitions = 2});
+  ASSERT_TRUE(cases[0].run.wrong);
+  EXPECT_EQ(cases[0].run.wrong->chunk, 2);
+  EXPECT_EQ(cases[0].run.wrong->array, "a");
+  EXPECT_EQ(cases[0].run.wrong->index, 500);
 }
 
 /// A query gives a signal.
@@ -202,13 +202,13 @@ TEST(MeasureTest, HostWorkLastsAsLongAsAsked) {
   for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
     SCOPED_TRACE(deck::to_string(order));
     const HostWorkBench bench(order);
-    std::vector<experiment::MeasuredRun> runs = {run_of(order, bench.schedule)};
-    runs[0].host_work.emplace();
-    measure::run_rounds(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 5});
-    const std::vector<double>& work_s = runs[0].host_work->samples_s;
+    std::vector<experiment::Case> cases = {case_of(order, bench.schedule)};
+    cases[0].run.host_work.emplace();
+    measure::run_rounds(*bench.executor, cases, bench.workload, {.warmup = 1, .repetitions = 5});
+    const std::vector<double>& work_s = cases[0].run.host_work->samples_s;
     ASSERT_EQ(work_s.size(), 5U);
     EXPECT_GT(std::ranges::min(work_s), 0.7 * 6e-4);
-    for (std::size_t i = 0; i < work_s.size(); ++i) EXPECT_LT(work_s[i], runs[0].samples_s[i]);
+    for (std::size_t i = 0; i < work_s.size(); ++i) EXPECT_LT(work_s[i], cases[0].run.samples_s[i]);
   }
 }
 
@@ -262,10 +262,10 @@ TEST(MeasureTest, ASchedulesLanesMustExist) {
 
 TEST(Link, IsMeasuredInTurn) {
   int begun = 0;
-  measure::LinkMeter link(64 << 20, {.progress = {}, .before_sample = [&] { ++begun; }});
-  EXPECT_EQ(begun, 0);  // other ranks do not wait for the warm-up
+  measure::LinkMeter link(64 << 20);
+  link.warm_up();
   experiment::DeviceSamples found;
-  for (int i = 0; i < 3; ++i) link.add_sample(found);
+  for (int i = 0; i < 3; ++i) link.add_sample(found, {.before_sample = [&] { ++begun; }});
   EXPECT_EQ(found.link->bytes, 64 << 20);
   EXPECT_EQ(begun, 3 * 3);
   for (const auto* const samples : {&found.link->h2d_s, &found.link->d2h_s, &found.link->duplex_s,
@@ -295,7 +295,7 @@ struct SlowToDevice : ChangedLanes {
 
 TEST(Link, TheFasterDirectionCopiesUntilTheSlowerOneHasItsSample) {
   std::vector<schedule::Traffic> runs;
-  measure::LinkMeter link(64 << 20, {}, measure::Executor(std::make_unique<SlowToDevice>(runs), 2));
+  measure::LinkMeter link(64 << 20, 1, measure::Executor(std::make_unique<SlowToDevice>(runs), 2));
   experiment::DeviceSamples found;
   const auto copies_less = [](const schedule::Traffic& run) {
     return static_cast<double>(run.h2d) < 0.7 * static_cast<double>(run.d2h);
@@ -343,7 +343,7 @@ TEST(HandSchedule, BeginsInTheMiddleOfSmallArrays) {
 
 TEST(Link, RanksThatMeasureAtOnceShareTheMemory) {
   try {
-    measure::LinkMeter(64 << 20, {.ranks = 1'000'000'000});
+    measure::LinkMeter(64 << 20, 1'000'000'000);
     FAIL() << "no error";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::precondition);

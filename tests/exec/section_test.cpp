@@ -187,7 +187,7 @@ TEST(SectionTest, CopiesOfLinesAreTraced) {
 // Faults that are planted into schedules must be caught, and named by chunk.
 
 void expect_wrong(const TestBench& bench, const std::string& array, int chunk) {
-  const experiment::MeasuredRun run = measured(bench);
+  const results::Run run = measured(bench);
   EXPECT_EQ(exit_code(run), base::ExitCode::wrong_data);
   ASSERT_TRUE(run.wrong);
   EXPECT_EQ(run.wrong->array, array);
@@ -233,7 +233,7 @@ TEST(SectionTest, EveryByteOfPaddingCounts) {
     byte ^= 1;
     if (result.mismatch) padding += result.mismatch->array == "padding of a" ? 1U : 0U;
   }
-  EXPECT_EQ(padding, host.size() - host.region.bytes());
+  EXPECT_EQ(padding, host.size() - bench.workload.arrays[0].host.bytes());
 }
 
 TEST(SectionTest, ACopyIntoPaddingIsCaught) {

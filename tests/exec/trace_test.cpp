@@ -41,8 +41,7 @@ void expect_in_order(const schedule::Schedule& schedule, const timeline::Timelin
 }
 
 TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
-  for (const WorkloadKind kind :
-       {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+  for (const WorkloadKind kind : schedule::chunked_kinds()) {
     for (const Order order : deck::orders_of(kind)) {
       SCOPED_TRACE(deck::to_string(kind));
       SCOPED_TRACE(deck::to_string(order));
@@ -113,15 +112,15 @@ TEST(TraceTest, WorkersAreNoMoreThanThreadsAndCores) {
 TEST(TraceTest, RunsWithTheSameTasksOnTheDeviceShareTheirRates) {
   TestBench bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
                   Order::depth_first, 3);
-  std::vector<experiment::MeasuredRun> runs(2);
-  for (experiment::MeasuredRun& run : runs) run.schedule = bench.schedule;
-  runs[1].schedule.tasks.push_back({.stage = Stage::query});
-  measure::RatesOfRuns rates(*bench.executor, bench.workload, runs);
+  std::vector<experiment::Case> cases(2);
+  for (experiment::Case& one : cases) one.schedule = bench.schedule;
+  cases[1].schedule.tasks.push_back({.stage = Stage::query});
+  measure::RatesOfRuns rates(*bench.executor, bench.workload, cases);
   for (int round = 0; round < 3; ++round) rates.add_sample();
-  rates.store(runs);
-  EXPECT_EQ(runs[0].rates->kernel_s, runs[1].rates->kernel_s);
-  EXPECT_EQ(runs[0].rates->h2d_s, runs[1].rates->h2d_s);
-  EXPECT_GT(runs[0].rates->kernel_s, 0);
+  rates.store(cases);
+  EXPECT_EQ(cases[0].run.rates->kernel_s, cases[1].run.rates->kernel_s);
+  EXPECT_EQ(cases[0].run.rates->h2d_s, cases[1].run.rates->h2d_s);
+  EXPECT_GT(cases[0].run.rates->kernel_s, 0);
 }
 
 /// Lanes that are interrupted after some runs.
@@ -143,9 +142,9 @@ TEST(TraceTest, AnInterruptLeavesTheRatesOfCompleteSamples) {
     TestBench bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
                     Order::depth_first, 3);
     measure::Executor executor(std::make_unique<InterruptedLanes>(3, complete), 3);
-    std::vector<experiment::MeasuredRun> runs(1);
-    runs[0].schedule = bench.schedule;
-    measure::RatesOfRuns rates(executor, bench.workload, runs);
+    std::vector<experiment::Case> cases(1);
+    cases[0].schedule = bench.schedule;
+    measure::RatesOfRuns rates(executor, bench.workload, cases);
     bool sampled = false;
     try {
       for (;;) {
@@ -155,8 +154,8 @@ TEST(TraceTest, AnInterruptLeavesTheRatesOfCompleteSamples) {
     } catch (const base::Error& error) {
       EXPECT_STREQ(error.what(), "interrupted");
     }
-    rates.store(runs);
-    EXPECT_EQ(runs[0].rates.has_value(), sampled);
+    rates.store(cases);
+    EXPECT_EQ(cases[0].run.rates.has_value(), sampled);
   }
 }
 
@@ -214,17 +213,17 @@ TEST(TraceClocks, NothingOnTheDeviceStopsAfterTheHostHasSeenTheEnd) {
 }
 
 /// Four chunks, scored in 10 ms, give or take 3, of which the first is undisturbed.
-experiment::MeasuredRun scored_run() {
-  experiment::MeasuredRun run;
-  run.order = Order::depth_first;
-  run.schedule.lanes = 4;
+experiment::Case scored_case() {
+  experiment::Case one;
+  one.run.order = Order::depth_first;
+  one.schedule.lanes = 4;
   for (int chunk = 0; chunk < 4; ++chunk) {
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
-      run.schedule.tasks.push_back({.stage = stage, .chunk = chunk, .lane = chunk});
+      one.schedule.tasks.push_back({.stage = stage, .chunk = chunk, .lane = chunk});
     }
   }
-  run.samples_s = {7e-3, 10e-3, 13e-3};
-  return run;
+  one.run.samples_s = {7e-3, 10e-3, 13e-3};
+  return one;
 }
 
 /// Lanes that take no time.
@@ -245,14 +244,14 @@ TEST(TraceRun, IsDoubtfulBeyondTheSpreadOfTheScoredRuns) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4, std::make_unique<IdleLanes>());
   for (const double half_width : {0.1, 1.2}) {
-    experiment::MeasuredRun run = scored_run();
-    run.schedule = bench.schedule;
-    run.samples_s = {10 - 10 * half_width, 10, 10 + 10 * half_width};
-    measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
-    ASSERT_TRUE(run.trace);
-    EXPECT_EQ(run.trace->source, "a test");
-    EXPECT_NEAR(run.trace->perturbation, -1, 0.01);
-    EXPECT_EQ(run.trace->doubtful, half_width < 1);
+    experiment::Case one = scored_case();
+    one.schedule = bench.schedule;
+    one.run.samples_s = {10 - 10 * half_width, 10, 10 + 10 * half_width};
+    measure::trace_run(*bench.executor, one, bench.workload, deck::Verify::ends);
+    ASSERT_TRUE(one.run.trace);
+    EXPECT_EQ(one.run.trace->source, "a test");
+    EXPECT_NEAR(one.run.trace->perturbation, -1, 0.01);
+    EXPECT_EQ(one.run.trace->doubtful, half_width < 1);
   }
 }
 
@@ -276,33 +275,33 @@ class LosingLanes final : public lanes::Lanes {
 TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4, std::make_unique<LosingLanes>());
-  experiment::MeasuredRun run = scored_run();
-  run.schedule = bench.schedule;
-  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
-  EXPECT_FALSE(run.trace);
-  EXPECT_EQ(run.untraced, "lost a task");
+  experiment::Case one = scored_case();
+  one.schedule = bench.schedule;
+  measure::trace_run(*bench.executor, one, bench.workload, deck::Verify::ends);
+  EXPECT_FALSE(one.run.trace);
+  EXPECT_EQ(one.run.untraced, "lost a task");
 }
 
 TEST(TraceRun, LeavesOutOnlyWhatWasLaunchedAsAGraph) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4, std::make_unique<LosingLanes>());
-  experiment::MeasuredRun run = scored_run();
-  run.schedule = bench.schedule;
-  run.schedule.mechanism = deck::Mechanism::graph;
-  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
-  EXPECT_EQ(run.untraced, "lost a task") << "issued one by one, it can be traced";
-  run.graph = experiment::GraphCosts{};
-  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
-  EXPECT_EQ(run.untraced, "its tasks are launched at once, as a graph");
+  experiment::Case one = scored_case();
+  one.schedule = bench.schedule;
+  one.schedule.mechanism = deck::Mechanism::graph;
+  measure::trace_run(*bench.executor, one, bench.workload, deck::Verify::ends);
+  EXPECT_EQ(one.run.untraced, "lost a task") << "issued one by one, it can be traced";
+  one.run.graph = experiment::GraphCosts{};
+  measure::trace_run(*bench.executor, one, bench.workload, deck::Verify::ends);
+  EXPECT_EQ(one.run.untraced, "its tasks are launched at once, as a graph");
 }
 
 TEST(TraceRun, EachRunIsASignOfLife) {
   TestBench bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                   Order::depth_first, 4, std::make_unique<LosingLanes>());
-  experiment::MeasuredRun run = scored_run();
-  run.schedule = bench.schedule;
+  experiment::Case one = scored_case();
+  one.schedule = bench.schedule;
   struct Sign {};
-  EXPECT_THROW(measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, 2,
+  EXPECT_THROW(measure::trace_run(*bench.executor, one, bench.workload, deck::Verify::ends, 2,
                                   [] { throw Sign(); }),
                Sign);
 }

@@ -475,7 +475,7 @@ class Trouble(Case):
             result = self.result(rank)
             self.assertEqual((result["verdict"], result["error"], result["job"]["rank"]), ("ERROR", "did not finish", rank))
         fleet = json.loads((self.folder / "fleet.json").read_text())
-        self.assertEqual((fleet["verdict"], fleet["broken_files"]), ("ERROR", [{"file": "fleet.json", "host": None, "text": "did not finish"}]))
+        self.assertEqual((fleet["verdict"], fleet["broken_files"]), ("ERROR", [{"file": "fleet.json", "text": "did not finish"}]))
 
     def test_sigterm_while_the_decks_are_read(self):
         started = self.fleet(LONG_TO_READ, ranks=2)

@@ -5,5 +5,6 @@
 #include "lanes/cupti.cpp"
 #include "lanes/fenced_lanes.cpp"
 #include "lanes/lanes.cpp"
+#include "lanes/make_lanes.cpp"
 #include "measure/platform_gpu.cpp"
 #include "measure/platform_hip.cpp"

@@ -305,6 +305,22 @@ class Merge(NodePrivate):
         self.assertEqual(self.fleet(second)["verdict"], "PASS")
 
 
+class Night(NodePrivate):
+    def test_all_idle_nodes_and_one_verdict(self):
+        """n2 fails; the merging job says so."""
+        self.decks(n2=SLOW)
+        environment = {"OVERLAP_RESULTS": self.folder, "OVERLAP_DECK": SLURM / "overlap.yaml"}
+        ask("env", *(f"{key}={value}" for key, value in environment.items()), FILES / "nightly.sh", "1")
+        (job,) = ask("squeue", "--noheader", "--format=%i", "--name=overlap-merge").split()
+        wait_for("the merging job", lambda: fields("job", job)["JobState"] in ENDED, 90)
+        self.assertEqual(fields("job", job)["ExitCode"], "5:0")
+        (night,) = (path for path in self.folder.iterdir() if path.is_dir())
+        self.assertEqual((night / "hosts.txt").read_text(), "n1:1\nn2:1\n")
+        self.assertEqual({path.name for path in night.glob("*/n?-0.json")}, {"n1-0.json", "n2-0.json"})
+        self.assertEqual(json.loads((night / "fleet.json").read_text())["exit_code"], 5)
+        self.assertRegex((night / "merge.out").read_text(), r"(?m)^OVERLAP_DEVICE host=n2 .* verdict=FAIL")
+
+
 class HealthCheck(NodePrivate):
     def setUp(self):
         super().setUp()

@@ -128,10 +128,10 @@ std::vector<results::Run> judged(const std::vector<std::pair<Schedule, model::Ra
   samples.conditions.engines = engines;
   for (const auto& [schedule, rates] : measured) {
     experiment::Case& planned = plan.cases.emplace_back();
-    planned.order = schedule.order;
+    planned.run.order = schedule.order;
     set_schedule(planned, schedule);
-    samples.runs.push_back({planned});
-    samples.runs.back().rates = rates;
+    samples.cases.push_back(planned);
+    samples.cases.back().run.rates = rates;
   }
   return experiment::judge(plan, samples).runs;
 }
@@ -158,32 +158,33 @@ TEST(Bounds, AreNotThoseOfAnOrderThatLeavesTilesToTheHost) {
 /// Two orders of which the second keeps to 0.95 of what the link gives, while a neighbour takes a
 /// quarter of the link in the last third of the rounds. Only rounds that are divisible by `stride`
 /// measured all rates, the others what limits.
-std::vector<experiment::MeasuredRun> beside_a_neighbour(int stride = 1) {
+std::vector<experiment::Case> beside_a_neighbour(int stride = 1) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   constexpr int rounds = 24;
-  std::vector<experiment::MeasuredRun> runs(2);
-  for (experiment::MeasuredRun& run : runs) set_schedule(run, chunks(4, 2, 1, 2));
-  runs[0].order = deck::Order::sequential;
-  runs[1].order = deck::Order::depth_first;
+  std::vector<experiment::Case> cases(2);
+  for (experiment::Case& one : cases) set_schedule(one, chunks(4, 2, 1, 2));
+  cases[0].run.order = deck::Order::sequential;
+  cases[1].run.order = deck::Order::depth_first;
   for (int round = 0; round < rounds; ++round) {
     const double bound_s = round < 16 ? 10 : 12.5;
     const bool all = round % stride == 0;
-    runs[0].samples_s.push_back(2 * bound_s);
-    runs[1].samples_s.push_back(bound_s / 0.95);
-    runs[0].round_rates.push_back(all ? rates(8, 4, 8, bound_s) : rates(none, none, none, bound_s));
-    runs[1].round_rates.push_back(all ? rates(9, 4, 9, 13) : rates(none, none, none, none));
+    cases[0].run.samples_s.push_back(2 * bound_s);
+    cases[1].run.samples_s.push_back(bound_s / 0.95);
+    cases[0].round_rates.push_back(all ? rates(8, 4, 8, bound_s)
+                                       : rates(none, none, none, bound_s));
+    cases[1].round_rates.push_back(all ? rates(9, 4, 9, 13) : rates(none, none, none, none));
   }
-  for (experiment::MeasuredRun& run : runs) run.rates = median(run.round_rates);
-  return runs;
+  for (experiment::Case& one : cases) one.run.rates = median(one.round_rates);
+  return cases;
 }
 
 TEST(Bounds, AreThoseOfTheRoundWhereACriterionJudgesThem) {
   for (const int stride : {1, 4}) {
     experiment::Plan plan;
-    plan.deck.acceptance = {{.metric = deck::Metric::bound_fraction, .min = 0.9}};
+    plan.point.deck.acceptance = {{.metric = deck::Metric::bound_fraction, .min = 0.9}};
     experiment::Samples samples;
     samples.conditions.engines = {.copy_engines = 2};
-    samples.runs = beside_a_neighbour(stride);
+    samples.cases = beside_a_neighbour(stride);
     samples.rates_s = 0.25;
     const results::Point part = experiment::judge(plan, samples);
     const results::Run& run = part.runs[1];
@@ -237,7 +238,7 @@ TEST(Bounds, AQueryHasNone) {
   experiment::Plan plan;
   set_schedule(plan.cases.emplace_back(), queries);
   predict(plan, device_of(Queues::engine));
-  EXPECT_EQ(plan.cases[0].predicted_s, std::nullopt);
+  EXPECT_EQ(plan.cases[0].run.predicted_s, std::nullopt);
 }
 
 TEST(Bounds, OfWorkers) {

@@ -526,6 +526,28 @@ TEST(Comparison, ShowsInTextFileAndPage) {
   const std::string html = report::page(report::comparison_report(comparisons));
   EXPECT_THAT(html, HasSubstr("a&lt;b.json"));
   EXPECT_EQ(html.find("a<b"), std::string::npos);
+  EXPECT_THAT(html, HasSubstr("<title>Comparison: FAIL</title>"));
+}
+
+TEST(Comparison, ChartHasARangeAtEachRatioAndNoOtherPlaces) {
+  Comparisons comparisons = file({compared(result("a", 1), result("b", 1.03), 0.02)});
+  std::vector<results::Change>& changes = comparisons.pairs[0].changes;
+  changes[0].ratio.reset();
+  for (const report::Block& block : report::comparison_report(comparisons).blocks) {
+    const auto* const chart = std::get_if<report::Chart>(&block.content);
+    if (chart == nullptr) continue;
+    const std::size_t places = changes.size() - 1;
+    EXPECT_EQ(chart->x.categories.size(), places);
+    std::size_t dots = 0;
+    for (const report::Chart::Series& series : chart->series) {
+      const std::size_t points = series.points.size();
+      EXPECT_TRUE(!series.muted || points == places) << series.name;
+      dots += series.muted ? 0 : points;
+    }
+    EXPECT_EQ(dots, places);
+    return;
+  }
+  FAIL() << "no chart";
 }
 
 TEST(Comparison, ReadsWhatItWrites) {

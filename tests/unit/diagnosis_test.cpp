@@ -25,39 +25,41 @@ using testing::Not;
 
 /// Evidence: the baseline of 20 ms, and a run of 16 ms where 8 ms would be possible.
 struct Evidence {
-  std::vector<MeasuredRun> runs = std::vector<MeasuredRun>(2);
+  std::vector<Case> cases = std::vector<Case>(2);
   Conditions conditions = {
       .device =
           base::DeviceInfo{
               .pcie_gen = 5, .pcie_gen_max = 5, .pcie_width = 16, .pcie_width_max = 16},
       .engines = {.copy_engines = 2}};
 
-  MeasuredRun& run() { return runs[1]; }
-  std::vector<Finding> findings() const { return diagnose(runs[1], runs, conditions); }
+  Case& measured() { return cases[1]; }
+  results::Run& run() { return measured().run; }
+  std::vector<Finding> findings() const { return diagnose(cases[1], cases, conditions); }
 };
 
 /// Four chunks on four lanes whose tasks leave long gaps, for no reason that anything shows.
 Evidence unexplained() {
   Evidence evidence;
-  evidence.runs[0].order = deck::Order::sequential;
-  evidence.runs[0].samples_s.assign(10, 20e-3);
-  MeasuredRun& run = evidence.run();
+  evidence.cases[0].run.order = deck::Order::sequential;
+  evidence.cases[0].run.samples_s.assign(10, 20e-3);
+  Case& measured = evidence.measured();
+  results::Run& run = measured.run;
   run.order = deck::Order::depth_first;
   run.samples_s.assign(10, 16e-3);
-  run.schedule.lanes = 4;
-  run.schedule.chunks = 4;
+  measured.schedule.lanes = 4;
+  measured.schedule.chunks = 4;
   run.rates = {.h2d_s = 8e-3, .d2h_s = 8e-3, .both_s = 8e-3, .kernel_s = 4e-3};
   run.bounds = {.bound_s = 8e-3, .schedule_bound_s = 9e-3, .limit = "H2D and D2H"};
-  run.traced.emplace();
-  run.traced->engines = {"H2D", "SM", "D2H", "host"};
+  measured.traced.emplace();
+  measured.traced->engines = {"H2D", "SM", "D2H", "host"};
   for (int chunk = 0; chunk < 4; ++chunk) {
     const double start_s = chunk * 4e-3;
     int engine = 0;
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
-      run.schedule.tasks.push_back(
+      measured.schedule.tasks.push_back(
           {.stage = stage, .chunk = chunk, .lane = chunk, .bytes = 1 << 20});
       const double begin_s = start_s + engine * 1e-3;
-      run.traced->spans.push_back({engine++, begin_s, begin_s + 1e-3});
+      measured.traced->spans.push_back({engine++, begin_s, begin_s + 1e-3});
     }
   }
   return evidence;
@@ -82,7 +84,7 @@ TEST(Diagnosis, SaysNothingOfALinkThatHardlyVariesOrOfCores) {
 
 TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
   Evidence evidence = unexplained();
-  evidence.run().schedule.host_memory = deck::HostMemory::pageable;
+  evidence.measured().schedule.host_memory = deck::HostMemory::pageable;
   evidence.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1};
   evidence.run().bounds->bound_s = 19e-3;
   for (const double time_s : {20e-3, 18.9e-3}) {  // and where noise makes it look hidden
@@ -93,7 +95,7 @@ TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
 
 TEST(Diagnosis, OtherHostMemoryIsNotPageable) {
   Evidence evidence = unexplained();
-  evidence.run().schedule.host_memory = deck::HostMemory::registered;
+  evidence.measured().schedule.host_memory = deck::HostMemory::registered;
   EXPECT_THAT(causes(evidence), IsEmpty());
 }
 
@@ -107,12 +109,12 @@ TEST(Diagnosis, AsManyConnectionsAsLanesAreEnough) {
 
 TEST(Diagnosis, TasksOfAListAreChainsOfTheirOwn) {
   Evidence evidence = unexplained();
-  evidence.run().schedule.names.assign(evidence.run().schedule.tasks.size(), "task");
-  for (schedule::Task& task : evidence.run().schedule.tasks) {  // a list has no chunks
+  evidence.measured().schedule.names.assign(evidence.measured().schedule.tasks.size(), "task");
+  for (schedule::Task& task : evidence.measured().schedule.tasks) {  // a list has no chunks
     task.number = task.chunk * 3 + static_cast<int>(task.stage);
     task.chunk = 0;
   }
-  evidence.run().schedule.lanes = 1;
+  evidence.measured().schedule.lanes = 1;
   evidence.run().rates->both_s = 13e-3;
   evidence.run().bounds->schedule_bound_s = 14e-3;
   EXPECT_THAT(causes(evidence), ElementsAre("few_lanes", "small_chunks"));
@@ -128,7 +130,7 @@ TEST(Diagnosis, MoreAndFewerChunksAreNeverAskedForTogether) {
 TEST(Diagnosis, AMainCauseExplainsMoreThanHalfOfTheLostTime) {
   constexpr double unit_s = 0x1p-10;  // for exact differences
   Evidence gpu = unexplained();
-  gpu.runs[0].samples_s.assign(10, 20 * unit_s);
+  gpu.cases[0].run.samples_s.assign(10, 20 * unit_s);
   gpu.run().samples_s.assign(10, 16 * unit_s);
   gpu.run().rates = {.h2d_s = 8 * unit_s, .d2h_s = 8 * unit_s, .both_s = 8 * unit_s};
   gpu.run().bounds = {.bound_s = 8 * unit_s, .schedule_bound_s = 12 * unit_s, .limit = "H2D"};
@@ -136,16 +138,17 @@ TEST(Diagnosis, AMainCauseExplainsMoreThanHalfOfTheLostTime) {
   host.conditions.device.reset();
   host.conditions.engines.workers = 2;
   host.run().rates = {.kernel_s = 16 * unit_s};
-  host.run().schedule = {.tasks = {{.stage = Stage::kernel, .lane = 0, .duration_s = 3},
-                                   {.stage = Stage::kernel, .chunk = 1, .lane = 1, .duration_s = 1},
-                                   {.stage = Stage::host, .duration_s = 9}},  // no work of a lane
-                         .lanes = 2};
+  host.measured().schedule = {
+      .tasks = {{.stage = Stage::kernel, .lane = 0, .duration_s = 3},
+                {.stage = Stage::kernel, .chunk = 1, .lane = 1, .duration_s = 1},
+                {.stage = Stage::host, .duration_s = 9}},  // no work of a lane
+      .lanes = 2};
   Evidence small = gpu;
   small.run().rates->both_s = 12 * unit_s;
   for (const Evidence& half : {gpu, host, small}) EXPECT_THAT(causes(half), IsEmpty());
   gpu.run().bounds->schedule_bound_s = 13 * unit_s;
   EXPECT_THAT(causes(gpu), ElementsAre("waits"));
-  host.run().schedule.tasks[0].duration_s = 4;
+  host.measured().schedule.tasks[0].duration_s = 4;
   host.run().bounds->schedule_bound_s = 13 * unit_s;
   EXPECT_THAT(causes(host), ElementsAre("uneven_lanes"));
   small.run().rates->both_s = 13 * unit_s;
@@ -164,7 +167,7 @@ TEST(Diagnosis, EvenLanesAreEvenWhereRatesAreSlowerThanTheRun) {
 
 TEST(Diagnosis, KernelsAloneHavePageableMemoryToNoHarm) {
   Evidence evidence = unexplained();
-  evidence.run().schedule.host_memory = deck::HostMemory::pageable;
+  evidence.measured().schedule.host_memory = deck::HostMemory::pageable;
   evidence.run().rates = {.kernel_s = 8e-3};
   EXPECT_THAT(causes(evidence), IsEmpty());
 }
@@ -180,22 +183,22 @@ TEST(Diagnosis, SettingsAreNoCauseWhereTheScheduleIsAsFastAsItCanBe) {
 
 TEST(Diagnosis, FewOrShortGapsAreNoSmallChunks) {
   Evidence evidence = unexplained();
-  auto& spans = evidence.run().traced->spans;
+  auto& spans = evidence.measured().traced->spans;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const double chunk = static_cast<double>(i / 3);
     spans[i].start_s = 1e-5 * chunk;
     spans[i].stop_s = 1e-5 * chunk + 4e-6;
   }
-  evidence.run().schedule.tasks.push_back({.stage = Stage::host});
+  evidence.measured().schedule.tasks.push_back({.stage = Stage::host});
   spans.push_back({3, 0, 1});  // the host is no engine of the device
   ASSERT_THAT(causes(evidence), ElementsAre("small_chunks"));
   Evidence back = evidence;  // where only the copies back have gaps, and are the busiest
-  for (timeline::Span& span : back.run().traced->spans) {
+  for (timeline::Span& span : back.measured().traced->spans) {
     if (span.engine < 2) span.stop_s = (span.start_s = 0) + 1e-6;
   }
   EXPECT_THAT(causes(back), ElementsAre("small_chunks"));
   Evidence longer = evidence;
-  for (timeline::Span& span : longer.run().traced->spans) {
+  for (timeline::Span& span : longer.measured().traced->spans) {
     span.stop_s = (span.start_s *= 9) + 85e-6;  // 5 of each 90 us
   }
   EXPECT_THAT(causes(longer), IsEmpty());
@@ -203,7 +206,7 @@ TEST(Diagnosis, FewOrShortGapsAreNoSmallChunks) {
 
 TEST(Diagnosis, AsManyLanesAsEnginesAreEnough) {
   Evidence evidence = unexplained();
-  evidence.run().schedule.lanes = 3;
+  evidence.measured().schedule.lanes = 3;
   EXPECT_THAT(causes(evidence), IsEmpty());
   evidence.run().bounds->schedule_bound_s = 14e-3;
   EXPECT_THAT(causes(evidence), ElementsAre("waits"));
@@ -214,7 +217,7 @@ TEST(Diagnosis, AHostHasNoneOfTheCausesOfAGpu) {
   evidence.conditions = {.engines = {.workers = 4, .copy_engines = 1},
                          .launch_blocking = {{"CUDA_LAUNCH_BLOCKING", 1}},
                          .max_connections = {{"CUDA_DEVICE_MAX_CONNECTIONS", 1}}};
-  evidence.run().schedule.host_memory = deck::HostMemory::pageable;
+  evidence.measured().schedule.host_memory = deck::HostMemory::pageable;
   evidence.run().bounds->schedule_bound_s = 8e-3;
   EXPECT_THAT(causes(evidence), IsEmpty());
 }
@@ -223,7 +226,7 @@ TEST(Diagnosis, OneCopyEngineIsEnoughForOneDirection) {
   for (const Stage copies : {Stage::h2d, Stage::d2h}) {
     Evidence evidence = unexplained();
     evidence.conditions.engines.copy_engines = 1;
-    for (schedule::Task& task : evidence.run().schedule.tasks) {
+    for (schedule::Task& task : evidence.measured().schedule.tasks) {
       if (schedule::is_copy(task.stage)) task.stage = copies;
     }
     EXPECT_THAT(causes(evidence), Not(Contains("one_copy_engine")));
@@ -233,7 +236,7 @@ TEST(Diagnosis, OneCopyEngineIsEnoughForOneDirection) {
 TEST(Diagnosis, OneCopyEngineIsTooFewForAByteEachWay) {
   Evidence evidence = unexplained();
   evidence.conditions.engines.copy_engines = 1;
-  auto& tasks = evidence.run().schedule.tasks;
+  auto& tasks = evidence.measured().schedule.tasks;
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].bytes = i < 3 ? 1 : 0;
   EXPECT_THAT(causes(evidence), ElementsAre("one_copy_engine"));
 }
@@ -250,7 +253,7 @@ TEST(Diagnosis, FindsADriftToFasterRuns) {
 TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
   Evidence evidence = unexplained();
   const auto of_widths = [&](double below, double above, std::size_t slow) {
-    for (auto& run : evidence.runs) run.samples_s.assign(8, 16e-3);
+    for (auto& one : evidence.cases) one.run.samples_s.assign(8, 16e-3);
     std::vector<double>& times_s = evidence.run().samples_s;
     for (std::size_t i = 0; i < 3; ++i) times_s[2 * i] *= 1 - below;
     for (std::size_t i = 0; i < slow; ++i) times_s[2 * i + 1] *= 1 + above;
@@ -268,19 +271,19 @@ TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
 
 TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
   Evidence evidence = unexplained();
-  evidence.runs[0].bounds = {.bound_s = 8e-3};
-  for (auto& run : evidence.runs) run.samples_s = {7e-3, 7e-3, 7e-3, 7.9e-3, 7.9e-3, 7.9e-3};
+  evidence.cases[0].run.bounds = {.bound_s = 8e-3};
+  for (auto& one : evidence.cases) one.run.samples_s = {7e-3, 7e-3, 7e-3, 7.9e-3, 7.9e-3, 7.9e-3};
   EXPECT_THAT(causes(evidence), IsEmpty());
-  evidence.runs[0].samples_s.assign(10, (1 - 0.03) * 8e-3);  // as much may be noise
-  EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
-  evidence.runs[0].samples_s.assign(10, 7e-3);  // also of the baseline
+  evidence.cases[0].run.samples_s.assign(10, (1 - 0.03) * 8e-3);  // as much may be noise
+  EXPECT_THAT(diagnose(evidence.cases[0], evidence.cases, evidence.conditions), IsEmpty());
+  evidence.cases[0].run.samples_s.assign(10, 7e-3);  // also of the baseline
   for (const char* const limit : {"SM", "workers"}) {
-    evidence.runs[0].bounds->limit = limit;
-    EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
+    evidence.cases[0].run.bounds->limit = limit;
+    EXPECT_THAT(diagnose(evidence.cases[0], evidence.cases, evidence.conditions), IsEmpty());
   }
   for (const char* const limit : {"H2D", "D2H", "H2D and D2H", "copy", "host"}) {
-    evidence.runs[0].bounds->limit = limit;
-    const auto found = diagnose(evidence.runs[0], evidence.runs, evidence.conditions);
+    evidence.cases[0].run.bounds->limit = limit;
+    const auto found = diagnose(evidence.cases[0], evidence.cases, evidence.conditions);
     EXPECT_THAT(found, ElementsAre(testing::Field(&Finding::cause, "below_bound"))) << limit;
   }
 }
@@ -296,11 +299,11 @@ TEST(Diagnosis, SaysNothingWithoutRates) {
 TEST(Diagnosis, SaysNothingOfTheBaselineNorWithoutOne) {
   Evidence evidence = unexplained();
   evidence.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1};
-  evidence.runs[0].rates = evidence.run().rates;
-  evidence.runs[0].bounds = evidence.run().bounds;
-  EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
-  evidence.runs.erase(evidence.runs.begin());
-  EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
+  evidence.cases[0].run.rates = evidence.run().rates;
+  evidence.cases[0].run.bounds = evidence.run().bounds;
+  EXPECT_THAT(diagnose(evidence.cases[0], evidence.cases, evidence.conditions), IsEmpty());
+  evidence.cases.erase(evidence.cases.begin());
+  EXPECT_THAT(diagnose(evidence.cases[0], evidence.cases, evidence.conditions), IsEmpty());
 }
 
 struct Row {
@@ -323,18 +326,18 @@ const Row rows[] = {
     Row{"busy_cores",
         [](Evidence& e) {
           put_on_host(e, 4);
-          e.run().cpu_s = 8e-3;
-          e.run().wanted_s = 16e-3;
+          e.measured().cpu_s = 8e-3;
+          e.measured().wanted_s = 16e-3;
         },
         "the workers got 2.0 of 4 cores", "measure on a quiet machine"},
     Row{"busy_cores",
         [](Evidence& e) {
           put_on_host(e, 4);
-          e.run().schedule.mechanism = deck::Mechanism::portable;
-          e.run().schedule.threads = 2;
-          e.run().cpu_s = 14e-3;
-          e.run().wanted_s = 16e-3;
-          e.runs[0].samples_s.assign(10, 8.8e-3);  // blocking tasks leave nothing to hide
+          e.measured().schedule.mechanism = deck::Mechanism::portable;
+          e.measured().schedule.threads = 2;
+          e.measured().cpu_s = 14e-3;
+          e.measured().wanted_s = 16e-3;
+          e.cases[0].run.samples_s.assign(10, 8.8e-3);  // blocking tasks leave nothing to hide
         },
         "the issuing threads got 1.8 of 2 cores", "measure on a quiet machine"},
     Row{"few_cores", [](Evidence& e) { put_on_host(e, 1); }, "1 core for 4 workers",
@@ -344,7 +347,7 @@ const Row rows[] = {
     Row{"few_cores",
         [](Evidence& e) {
           e.conditions.cores = 1;
-          e.run().schedule.threads = 2;
+          e.measured().schedule.threads = 2;
         },
         "1 core for 2 issuing threads", "--cpus-per-task"},
     Row{"launch_blocking",
@@ -353,11 +356,11 @@ const Row rows[] = {
     Row{"tool_loaded", [](Evidence& e) { e.conditions.tool_loaded = true; }, "Kokkos tool",
         "unset KOKKOS_TOOLS_LIBS"},
     Row{"pageable_memory",
-        [](Evidence& e) { e.run().schedule.host_memory = deck::HostMemory::pageable; },
+        [](Evidence& e) { e.measured().schedule.host_memory = deck::HostMemory::pageable; },
         "0.5243 GB/s", "memory.host: pinned"},  // 8 MiB in 16 ms
     Row{"few_lanes",
         [](Evidence& e) {
-          e.run().schedule.lanes = 1;
+          e.measured().schedule.lanes = 1;
           e.run().bounds->schedule_bound_s = 15.9e-3;
         },
         "1 lane where 3 tasks could run at once", "issue.lanes"},
@@ -365,19 +368,19 @@ const Row rows[] = {
         [](Evidence& e) {
           e.conditions.device.reset();
           e.conditions.engines.workers = 4;
-          e.run().schedule.lanes = 2;
+          e.measured().schedule.lanes = 2;
         },
         "2 lanes where 4 tasks could run at once", "issue.lanes"},
     Row{"few_lanes",
         [](Evidence& e) {
           e.run().order = deck::Order::by_engine;
-          e.run().schedule.lanes = 2;
+          e.measured().schedule.lanes = 2;
         },
         "2 lanes where 3 tasks could run at once", "another order"},
     Row{"few_lanes",
         [](Evidence& e) {
-          e.run().schedule.lanes = 1;
-          e.run().schedule.streams = deck::Streams::legacy_default;
+          e.measured().schedule.lanes = 1;
+          e.measured().schedule.streams = deck::Streams::legacy_default;
           e.run().bounds->schedule_bound_s = 15.9e-3;
         },
         "1 lane where 3 tasks could run at once", "issue.streams: own"},
@@ -385,8 +388,8 @@ const Row rows[] = {
         [](Evidence& e) {
           e.conditions.device.reset();
           e.conditions.engines.workers = 4;
-          e.run().schedule.mechanism = deck::Mechanism::portable;
-          e.run().schedule.lanes = 2;
+          e.measured().schedule.mechanism = deck::Mechanism::portable;
+          e.measured().schedule.lanes = 2;
           e.run().bounds->schedule_bound_s = 16e-3;
         },
         "each task blocks the host", "issue.mechanism: streams"},
@@ -397,7 +400,7 @@ const Row rows[] = {
           e.conditions.engines.workers = 4;
           e.run().rates = {.h2d_s = 8e-3, .d2h_s = 8e-3, .kernel_s = 16e-3};
           e.run().bounds = {.bound_s = 8e-3, .schedule_bound_s = 16e-3, .limit = "workers"};
-          for (schedule::Task& task : e.run().schedule.tasks)
+          for (schedule::Task& task : e.measured().schedule.tasks)
             task.lane = static_cast<int>(task.stage);
         },
         "the busiest of 4 lanes works 16.00 ms, an equal share is 8.000 ms", "another order"},
@@ -405,10 +408,10 @@ const Row rows[] = {
         [](Evidence& e) {
           e.conditions.device.reset();
           e.conditions.engines.workers = 2;
-          e.run().schedule.lanes = 2;
+          e.measured().schedule.lanes = 2;
           e.run().rates = {.h2d_s = 4e-3, .d2h_s = 4e-3, .kernel_s = 8e-3};
           e.run().bounds = {.bound_s = 8e-3, .schedule_bound_s = 15e-3, .limit = "workers"};
-          for (schedule::Task& task : e.run().schedule.tasks) task.lane = task.chunk / 4;
+          for (schedule::Task& task : e.measured().schedule.tasks) task.lane = task.chunk / 4;
         },
         "the busiest of 2 lanes works 16.00 ms, an equal share is 8.000 ms", "a multiple of 2"},
     Row{"uneven_lanes",
@@ -417,7 +420,7 @@ const Row rows[] = {
           e.conditions.engines.workers = 2;
           e.run().rates = {.kernel_s = 16e-3};
           e.run().bounds = {.bound_s = 8e-3, .schedule_bound_s = 14e-3, .limit = "workers"};
-          e.run().schedule = {
+          e.measured().schedule = {
               .tasks = {{.stage = Stage::kernel, .lane = 0, .duration_s = 7e-3, .number = 0},
                         {.stage = Stage::kernel, .lane = 1, .duration_s = 1e-3, .number = 1}},
               .names = {"K1", "K2"},
@@ -425,12 +428,12 @@ const Row rows[] = {
         },
         "the busiest of 2 lanes works 14.00 ms, an equal share is 8.000 ms", "another order"},
     Row{"default_stream",
-        [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
+        [](Evidence& e) { e.measured().schedule.tasks[4].stage = Stage::default_stream; },
         "1 task in the default stream", "give each a lane"},
     Row{"default_stream",
         [](Evidence& e) {
           for (const std::size_t id : {4U, 7U}) {
-            e.run().schedule.tasks[id].stage = Stage::default_stream;
+            e.measured().schedule.tasks[id].stage = Stage::default_stream;
           }
         },
         "2 tasks in the default stream", "give each a lane"},
@@ -439,7 +442,7 @@ const Row rows[] = {
         "4 lanes share 1 queue and", "set CUDA_DEVICE_MAX_CONNECTIONS to the number of lanes"},
     Row{"small_chunks",
         [](Evidence& e) {
-          for (timeline::Span& span : e.run().traced->spans) {
+          for (timeline::Span& span : e.measured().traced->spans) {
             span.start_s /= 1000;
             span.stop_s /= 1000;
           }
@@ -447,7 +450,7 @@ const Row rows[] = {
         "idles 69 % of its time in 3 gaps of 3.000 us", "fewer, larger pieces"},
     Row{"small_chunks",
         [](Evidence& e) {
-          std::vector<timeline::Span>& spans = e.run().traced->spans;
+          std::vector<timeline::Span>& spans = e.measured().traced->spans;
           for (timeline::Span& span : spans) {
             span.start_s /= 1000;
             span.stop_s /= 1000;
@@ -474,7 +477,7 @@ const Row rows[] = {
     Row{"waits",
         [](Evidence& e) {
           e.run().bounds->schedule_bound_s = 14e-3;
-          e.run().schedule.tiling.emplace();
+          e.measured().schedule.tiling.emplace();
         },
         "takes at least 14.00 ms", "more, smaller pieces or another order"},
     Row{"waits", [](Evidence& e) { e.run().bounds->schedule_bound_s = 24e-3; },
@@ -527,7 +530,7 @@ const Row rows[] = {
 TEST(Diagnosis, APauseIsSaidOnce) {
   Evidence evidence = unexplained();
   evidence.conditions.paused_s = 15;
-  EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
+  EXPECT_THAT(diagnose(evidence.cases[0], evidence.cases, evidence.conditions), IsEmpty());
   EXPECT_TRUE(is_noise("paused"));
 }
 
@@ -572,8 +575,8 @@ TEST(Diagnosis, ALackOfCoresComesFirst) {
   put_on_host(evidence, 3);
   evidence.run().rates->both_s = 13e-3;
   evidence.run().bounds->schedule_bound_s = 16e-3;
-  evidence.run().cpu_s = 1;
-  evidence.run().wanted_s = 2;
+  evidence.measured().cpu_s = 1;
+  evidence.measured().wanted_s = 2;
   const std::vector<Cause> found = causes(evidence);
   ASSERT_GE(found.size(), 3U);
   EXPECT_EQ(found[0], "busy_cores");
@@ -581,7 +584,7 @@ TEST(Diagnosis, ALackOfCoresComesFirst) {
   EXPECT_TRUE(is_noise("busy_cores"));
   EXPECT_FALSE(is_noise("few_cores"));
   evidence.conditions.cores = 4;
-  evidence.run().cpu_s = 1.8;  // the least that is enough
+  evidence.measured().cpu_s = 1.8;  // the least that is enough
   EXPECT_THAT(causes(evidence), Not(testing::AnyOf(Contains("busy_cores"), Contains("few_cores"))));
 }
 

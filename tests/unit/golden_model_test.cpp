@@ -88,7 +88,7 @@ TEST(Golden, SchedulesAsItIsWritten) {
                         fmt::join(plan.layout.borders, " "), plan.layout.slots,
                         plan.layout.largest_chunk_units);
     for (const experiment::Case& one : plan.cases) {
-      text += results::name(one) + ": " + words(one.schedule);
+      text += results::name(one.run) + ": " + words(one.schedule);
     }
   }
   expect_golden({{"tasks.txt", text}});
@@ -155,7 +155,7 @@ TEST(Golden, PredictedTimelinesAsItIsWritten) {
     for (const experiment::Case& one :
          experiment::plan(point, experiment::facts_of(point.deck)).cases) {
       const bool spans = text.empty() || name == std::string("custom");
-      text += fmt::format("{}, {}\n", name, results::name(one)) + bounds_of(one.schedule);
+      text += fmt::format("{}, {}\n", name, results::name(one.run)) + bounds_of(one.schedule);
       for (const Device& device : devices) {
         text += device.name + ": ";
         try {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "base/version.hpp"
@@ -18,7 +20,6 @@ namespace {
 using deck::Order;
 using experiment::Case;
 using experiment::facts_of;
-using experiment::MeasuredRun;
 
 base::Machine machine() {
   return {.build = {.version = "1.2",
@@ -67,36 +68,36 @@ std::vector<double> times(double seconds, int place = 0) {
 }
 
 /// What a case gave, depending on its place.
-MeasuredRun run_of(Case planned, int place) {
-  MeasuredRun run{std::move(planned)};
+Case measured_case(Case one, int place) {
+  results::Run& run = one.run;
   const double time_s = (14 - place) * 1e-4;
   run.repetitions = 16;
   run.samples_s = times(time_s, place);
-  run.issue_s = times(time_s / (6 + place), 1);
+  one.issue_s = times(time_s / (6 + place), 1);
   run.polls = 1000 + 17 * place;
   if (run.host_work) run.host_work = {times(time_s / 3)};
   if (run.order == Order::breadth_first) {
     run.graph = results::GraphCosts{1e-3 * place, 2e-3};
   }
-  run.max_error = 1.25e-7 * place;
+  one.max_error = 1.25e-7 * place;
   run.verified = true;
   run.rates = model::Rates{.h2d_s = 4e-4 + 1e-6 * place,
                            .d2h_s = 3e-4 + 2e-6 * place,
                            .both_s = 5e-4 + 3e-6 * place,
                            .kernel_s = 1e-4 + 4e-6 * place,
                            .kernel_beside_copies = 1.05 + 0.01 * place};
-  run.traced = run.prediction;
-  if (!run.traced) {
+  one.traced = one.prediction;
+  if (!one.traced) {
     run.untraced = "no room";
-    return run;
+    return one;
   }
   run.trace =
       results::Trace{.source = "CUPTI", .perturbation = 0.013 * place, .doubtful = place % 3 == 1};
-  for (timeline::Span& span : run.traced->spans) {
+  for (timeline::Span& span : one.traced->spans) {
     span.start_s *= 1.01;
     span.stop_s *= 1.01;
   }
-  return run;
+  return one;
 }
 
 /// Copies of the link and the health of the device.
@@ -133,7 +134,7 @@ results::Point point_of(const deck::DeckPoint& point) {
   predict(plan, golden_device());
   experiment::Samples samples{.verified_runs = 48, .verification_s = 0.25};
   for (const Case& planned : plan.cases) {
-    samples.runs.push_back(run_of(planned, static_cast<int>(samples.runs.size())));
+    samples.cases.push_back(measured_case(planned, static_cast<int>(samples.cases.size())));
   }
   samples.device = device_samples();
   samples.conditions = {.device = machine().device,
@@ -253,6 +254,29 @@ TEST(Golden, ReportsAsItIsWritten) {
                  {"junit.txt", junit(all)}});
 }
 
+TEST(Report, HasTheVerdictInTheTitleOfItsPage) {
+  EXPECT_NE(html({measured()}).find("<title>By hand: FAIL</title>"), std::string::npos);
+  EXPECT_NE(html({measured(), swept()}).find("<title>By hand: ERROR</title>"), std::string::npos);
+  EXPECT_NE(html({predicted()}).find("<title>By hand</title>"), std::string::npos);
+}
+
+TEST(Report, DrawsTheTimelinesOfEachDeviceOnOneScale) {
+  results::Result result = predicted();
+  for (results::Run& run : result.points[0].runs) {
+    if (run.device != "hand 2") continue;
+    for (results::TaskRecord& task : *run.predicted_timeline) task.stop_s *= 10;
+  }
+  std::map<std::string, std::set<double>> axes;
+  const Report made = report({result});
+  for (const TimelinePicture* const picture : pictures_of(made.blocks)) {
+    axes[picture->title.substr(picture->title.find(" on "))].insert(picture->axis_s);
+  }
+  ASSERT_EQ(axes.size(), 2U);
+  EXPECT_EQ(axes[" on hand"].size(), 1U);
+  EXPECT_EQ(axes[" on hand 2"].size(), 1U);
+  EXPECT_GT(*axes[" on hand 2"].begin(), 9 * *axes[" on hand"].begin());
+}
+
 /// What is said of a deck before it runs.
 std::string heading_of(const std::string& text) {
   const auto points = golden_points(text);
@@ -282,10 +306,10 @@ TEST(Golden, HeadingsAsItIsWritten) {
 TEST(Report, OfWhatDidNotRunHasNoTable) {
   const auto points = golden_points("workload: {kind: increment}\n");
   results::Result result = result_of(points);
-  EXPECT_TRUE(findings(result).empty());
+  EXPECT_TRUE(body(result).empty());
   const base::Error error(base::ExitCode::precondition, "no room");
   results::put(result, 0, experiment::failed_point(points[0], error));
-  EXPECT_TRUE(findings(result).empty());
+  EXPECT_TRUE(body(result).empty());
 }
 
 TEST(Report, DrawsTimelinesThatFitAScreen) {
@@ -328,8 +352,13 @@ TEST(Golden, ListsAsItIsWritten) {
   }
   base::BuildInfo build = machine().build;
   const base::DeviceInfo gpu = *machine().device;
-  text += list(build, {gpu, {.name = "unknown"}}, true,
-               {{deck::WorkloadKind::dgemm, "no Kokkos Kernels"}});
+  const auto listed = [&](bool verbose) {
+    return list(build, {gpu, {.name = "unknown"}}, true,
+                {{deck::WorkloadKind::dgemm, "no Kokkos Kernels"}}, verbose);
+  };
+  EXPECT_NE(listed(false).find("for teaching: miniapp --list --verbose\n"), std::string::npos);
+  EXPECT_NE(listed(true).find("\n  ideal_1copy "), std::string::npos);
+  text += listed(false);
   text = without(std::move(text), "model devices\n", "\nback end") + version(build);
   expect_golden({{"lists.txt", text}});
 }

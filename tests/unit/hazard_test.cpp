@@ -37,7 +37,7 @@ TEST(Hazard, KernelThatDoesNotWaitForItsCopyIsRaw) {
 
 TEST(Hazard, EveryMissingWaitIsFound) {
   int tried = 0;
-  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+  for (const WorkloadKind kind : chunked_kinds()) {
     for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
       for (const int slots : {0, 2, 3}) {
         SCOPED_TRACE(fmt::format("{} {} {}", to_string(kind), to_string(order), slots));

@@ -108,9 +108,11 @@ TEST(Health, ListSaysWhetherItCanBeRead) {
   const base::DeviceInfo unread{.name = "GPU"};
   base::DeviceInfo read = unread;
   read.driver = "570.86";
-  EXPECT_THAT(list({}, {read}, true, {}), HasSubstr("  health      read by driver 570.86\n"));
-  EXPECT_THAT(list({}, {unread}, true, {}), HasSubstr("  health      not read: the driver's"));
-  EXPECT_THAT(list({}, {unread}, false, {}), HasSubstr("  health  not read: this back end"));
+  EXPECT_THAT(list({}, {read}, true, {}, false),
+              HasSubstr("  health      read by driver 570.86\n"));
+  EXPECT_THAT(list({}, {unread}, true, {}, false),
+              HasSubstr("  health      not read: the driver's"));
+  EXPECT_THAT(list({}, {unread}, false, {}, false), HasSubstr("  health  not read: this back end"));
 }
 
 }  // namespace

@@ -11,25 +11,25 @@ namespace {
 /// The baseline, and an order that does not overlap and got `got_s` of 2 s of CPU time.
 results::Point judged_on_host(deck::Metric metric, double limit, double cores, double got_s) {
   Plan plan;
-  deck::Criterion& criterion = plan.deck.acceptance.emplace_back();
+  deck::Criterion& criterion = plan.point.deck.acceptance.emplace_back();
   criterion.metric = metric;
   (metric == deck::Metric::time ? criterion.max : criterion.min) = limit;
   Samples samples;
   samples.conditions = {.engines = {.workers = 2}, .cores = cores};
   for (const deck::Order order : {deck::Order::sequential, deck::Order::depth_first}) {
-    MeasuredRun& run = samples.runs.emplace_back();
-    run.order = order;
-    set_schedule(run, model::schedule_of({model::h2d(0, 1), model::kernel(0, 1), model::h2d(1, 1),
+    Case& one = samples.cases.emplace_back();
+    one.run.order = order;
+    set_schedule(one, model::schedule_of({model::h2d(0, 1), model::kernel(0, 1), model::h2d(1, 1),
                                           model::kernel(1, 1)}));
-    run.schedule.lanes = order == deck::Order::sequential ? 1 : 2;
-    for (schedule::Task& task : run.schedule.tasks) {
+    one.schedule.lanes = order == deck::Order::sequential ? 1 : 2;
+    for (schedule::Task& task : one.schedule.tasks) {
       task.chunk = task.lane;
-      task.lane %= run.schedule.lanes;
+      task.lane %= one.schedule.lanes;
     }
-    run.samples_s.assign(10, 4);
-    run.rates = {.h2d_s = 2, .kernel_s = 2};
-    run.cpu_s = got_s;
-    run.wanted_s = 2;
+    one.run.samples_s.assign(10, 4);
+    one.run.rates = {.h2d_s = 2, .kernel_s = 2};
+    one.cpu_s = got_s;
+    one.wanted_s = 2;
   }
   return judge(std::move(plan), std::move(samples));
 }

@@ -89,7 +89,7 @@ std::map<std::string, double> predicted_ms(const std::string& deck,
   const deck::DeckPoint point = deck::load_points(deck, overrides).front();
   std::map<std::string, double> times;
   for (const Case& one : predictions(point, {model::load_device(device)}).cases) {
-    times[name(one)] = 1e3 * one.predicted_s.value();
+    times[name(one.run)] = 1e3 * one.run.predicted_s.value();
   }
   return times;
 }
@@ -112,7 +112,7 @@ TEST(Streams, TheDefaultStreamIsOneLane) {
       const deck::DeckPoint point =
           deck::load_points(deck, {std::string("issue.streams=") + kind}).front();
       for (const Case& one : plan(point, facts_of(point.deck)).cases) {
-        EXPECT_EQ(one.schedule.lanes, 1) << kind << " " << deck << " " << name(one);
+        EXPECT_EQ(one.schedule.lanes, 1) << kind << " " << deck << " " << name(one.run);
         for (const schedule::Task& task : one.schedule.tasks) EXPECT_THAT(task.after, IsEmpty());
       }
     }

@@ -141,7 +141,8 @@ TEST(Makespans, OfATiledProduct) {
   deck.workload.k = 30;
   struct Row {
     const char* device;
-    double beta, sequential, two_way, three_way, four_plus;
+    int beta;
+    double sequential, two_way, three_way, four_plus;
   };
   for (const Row& row : {
            // Sequential: four panels, three units each for kernel and copy back. Two way: panels to

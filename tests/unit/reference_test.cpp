@@ -205,9 +205,7 @@ TEST(ReferenceLimit, IsOfTheDecksIdentityAndTheAwakeLink) {
                             .max = {},
                             .reference = "given"}};
   experiment::Samples samples;
-  experiment::MeasuredRun measured;
-  static_cast<results::Run&>(measured) = run(Order::by_engine, std::vector<double>(10, 0.01));
-  samples.runs = {measured};
+  samples.cases = {{.run = run(Order::by_engine, std::vector<double>(10, 0.01))}};
   samples.conditions.device = base::DeviceInfo{.pcie_gen = 5, .pcie_width = 16};
   Subject subject = h200;
   subject.deck = deck::identity(point.deck);
@@ -392,9 +390,7 @@ TEST(Baseline, AllResultsPassByIt) {
     std::ofstream(path) << text;
     const Reference reference = load_reference(path);
     for (const Result& one : all) {
-      const FleetDevice device = device_of(evaluated(one));
-      EXPECT_EQ(fleet_of({.devices = {device}}, {}, &reference).exit_code(), base::ExitCode::pass)
-          << text;
+      EXPECT_EQ(exit_code_of(device_of(evaluated(one), &reference)), base::ExitCode::pass) << text;
     }
     std::remove(path.c_str());
   }

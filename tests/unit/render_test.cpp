@@ -100,6 +100,7 @@ not shown at 30 columns: lanes, tasks
 )");
   EXPECT_THAT(shown({orders()}, {.width = 35}), HasSubstr("at 35 columns: tasks\n"));
   EXPECT_THAT(shown({orders()}, {.width = 42}), Not(HasSubstr("not shown")));
+  EXPECT_THAT(shown({orders()}, {.width = 30, .narrow = false}), Not(HasSubstr("not shown")));
   // The others stay, however narrow the terminal is.
   EXPECT_THAT(shown({orders()}, {.width = 1}), HasSubstr("depth_first  5.100 ms\n"));
 }
@@ -301,8 +302,45 @@ TEST(Page, HasEachBlockOnce) {
   }
   EXPECT_LT(html.find("still folded"), html.find("</details>"));
   EXPECT_GT(html.find("<b>Page</b>"), html.find("</details>"));
+  // The verdict first, with its reasons.
+  EXPECT_LT(html.find("<h1>Title"), html.find("<li>why</li>"));
+  EXPECT_LT(html.find("<li>why</li>"), html.find("<h2>Deck</h2>"));
+  EXPECT_THAT(html, HasSubstr("<title>Title</title>"));
+  report.verdict = results::Verdict::fail;
+  EXPECT_THAT(page(report), HasSubstr("<title>Title: FAIL</title>"));
   report.blocks.insert(report.blocks.begin(), {Heading{"Other", 1}});
   EXPECT_EQ(count(page(report), "<h1>"), 1U);
+}
+
+TEST(Page, HasRowsOfLanesWhereTheyAreOtherOnes) {
+  for (const bool workers : {false, true}) {
+    const std::string html =
+        page({.title = "",
+              .data = "",
+              .blocks = {{TimelinePicture{.timeline = chunks(4, 2, workers)}}}});
+    EXPECT_EQ(count(html, "value=\"lanes\""), workers ? 0U : 1U);
+    EXPECT_EQ(count(html, "id=\"reset\""), 1U);
+  }
+}
+
+TEST(Page, LongTextsOfTablesAreWrapped) {
+  const std::string html =
+      page({.title = "",
+            .data = "",
+            .blocks = {{Table{.columns = {"a", "b"}, .rows = {{"short", std::string(51, 'x')}}}}}});
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\" class=\"words\">short<"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"words prose\">xxx"));
+}
+
+TEST(Page, PicturesHaveCaptionAndNote) {
+  for (const auto& [caption, note, text] :
+       {std::tuple("traced", "why", "traced; why"), {"", "why", "why"}, {"traced", "", "traced"}}) {
+    const Block block{TimelinePicture{.caption = caption, .note = note, .timeline = chunks(2, 1)}};
+    EXPECT_THAT(page({.title = "", .data = "", .blocks = {block}}),
+                HasSubstr(std::string("<span>") + text + "</span>"));
+    EXPECT_THAT(svg("", {block}), HasSubstr(std::string(">") + text + "</text>"));
+    EXPECT_EQ(shown(block, {}).find("why"), std::string::npos);
+  }
 }
 
 TEST(Page, TextFromOutsideIsEscaped) {
@@ -318,6 +356,7 @@ TEST(Page, TextFromOutsideIsEscaped) {
       nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
   EXPECT_EQ(chart["series"][0]["points"][0][2], 1.5);
   EXPECT_TRUE(chart["series"][0]["points"][0][3].is_null());
+  EXPECT_EQ(chart["series"][0]["points"][0][5], "");
 }
 
 /// A chart of a sweep, and dots of many devices.
@@ -329,9 +368,12 @@ Chart rates(bool many) {
   if (many) {
     chart.series.push_back({.name = "alone", .points = {}, .joined = false});
     for (int i = 0; i < 10000; ++i) {
-      const double y = 55 + 0.01 * (i * 7919 % 101) - (i % 997 == 13 ? 9 : 0);
+      const bool slow = i % 997 == 13;
+      const double y = 55 + 0.01 * (i * 7919 % 101) - (slow ? 9 : 0);
+      const std::string host = "n" + std::to_string(i / 8);
       chart.series[0].points.push_back(
-          {static_cast<double>(i), y, {}, {}, "n" + std::to_string(i / 8)});
+          {static_cast<double>(i), y, {}, {}, host, slow ? host + " GPU" : ""});
+      if (i % 8 == 4) chart.x.ticks.emplace_back(i, host);
     }
     return chart;
   }
@@ -346,6 +388,9 @@ Chart rates(bool many) {
           {x, y, y * 0.97, y * 1.04, series.name + " at " + std::to_string(static_cast<int>(x))});
     }
   }
+  chart.series.back().points[3].name = "best";
+  chart.x.includes = {1, 100};
+  chart.y.includes = {3, 20};
   return chart;
 }
 
@@ -363,6 +408,8 @@ TEST(Page, ForTheBrowser) {
                  .x = {.name = "", .categories = {"H200", "MI250X", "RTX 4000", "host"}},
                  .y = {.name = "speed-up"},
                  .series = {}};
+  machines.series.push_back({.name = "same", .muted = true});
+  for (int i = 0; i < 4; ++i) machines.series[0].points.push_back({static_cast<double>(i), 2});
   for (const auto& [name, offset] : {std::pair{"depth_first", 0.2}, {"breadth_first", 0.0}}) {
     auto& series =
         machines.series.emplace_back(Chart::Series{.name = name, .points = {}, .joined = false});
@@ -387,7 +434,10 @@ TEST(Page, ForTheBrowser) {
            "that does not fit on a narrow screen"},
           {"host", "node0001"},
           {"device", "NVIDIA H200"}}};
-  Report small{.title = "Increment of an array", .data = "{}", .blocks = {}};
+  Report small{.title = "Increment of an array",
+               .data = "{}",
+               .blocks = {},
+               .verdict = results::Verdict::fail};
   small.blocks = {{Text{{"increment.yaml, NVIDIA H200, Kokkos 5.2.0 CUDA"}, Tone::muted}},
                   {VerdictLine{results::Verdict::fail,
                                "verdict",

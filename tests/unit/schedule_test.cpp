@@ -298,7 +298,7 @@ TEST(Costs, OfAKernelsUnit) {
 
 TEST(Costs, OfAProductCopyCToTheDeviceUnlessItsFactorIsZero) {
   deck::Workload product{.kind = WorkloadKind::dgemm};
-  for (const auto& [beta, copied] : {std::pair(0.0, false), {1.0, true}, {-0.5, true}}) {
+  for (const auto& [beta, copied] : {std::pair(0, false), {1, true}}) {
     product.beta = beta;
     EXPECT_EQ(costs(product, 1).arrays[2].to_device, copied) << beta;
   }
@@ -437,9 +437,10 @@ TEST(Build, ZeroCopyHasKernelsOnHostMemoryAlone) {
 TEST(Property, SchedulesAreSafeAndEveryDependencyIsNeeded) {
   std::mt19937 random(20130607);
   const auto pick = [&](int lo, int hi) { return std::uniform_int_distribution(lo, hi)(random); };
+  const std::vector<WorkloadKind> kinds = chunked_kinds();
   int dependencies = 0;
   for (int round = 0; round < 600; ++round) {
-    const auto kind = deck::words<WorkloadKind>[static_cast<std::size_t>(pick(0, 2))].value;
+    const auto kind = kinds[static_cast<std::size_t>(pick(0, static_cast<int>(kinds.size()) - 1))];
     const auto order = deck::words<Order>[static_cast<std::size_t>(pick(0, 3))].value;
     const int chunks = pick(1, 9);
     deck::Deck deck = small_deck(kind, pick(9, 50), chunks);

@@ -21,8 +21,7 @@ inline deck::Deck small_deck(deck::WorkloadKind kind, std::int64_t units, std::i
   deck.workload.elements = units;
   deck.workload.rows = units;
   deck.workload.columns = 6;
-  deck.workload.type =
-      kind == deck::WorkloadKind::rowsum ? deck::ElementType::int32 : deck::ElementType::float32;
+  deck.workload.type = deck::row_of(kind).type;
   deck.chunks.count = chunks;
   return deck;
 }

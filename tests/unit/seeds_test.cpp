@@ -115,7 +115,7 @@ schedule::Schedule schedule_of(const deck::Deck& deck, deck::Order order) {
 experiment::Case predicted_case(const Figure& figure, deck::Order order) {
   const deck::DeckPoint point = deck::load_points(root + figure.deck, figure.overrides).front();
   const auto cases = experiment::predictions(point, {load_device(figure.device)}).cases;
-  return *std::ranges::find(cases, order, &experiment::Case::order);
+  return *std::ranges::find(cases, order, [](const auto& one) { return one.run.order; });
 }
 double seconds(const Figure& figure, deck::Order order) {
   return predicted_case(figure, order).prediction->complete_s;

@@ -38,11 +38,11 @@ std::vector<deck::DeckPoint> points() {
 bool predicts(const Device& device, const deck::DeckPoint& point) {
   try {
     const experiment::Plan plan = experiment::predictions(point, {device});
-    return !plan.cases.empty() && std::ranges::all_of(plan.cases, [&](const auto& run) {
-      if (!run.prediction) {  // of a host whose rate for products is unknown
-        return run.order == deck::Order::four_way && device.host.flops_per_s == 0;
+    return !plan.cases.empty() && std::ranges::all_of(plan.cases, [&](const auto& one) {
+      if (!one.prediction) {  // of a host whose rate for products is unknown
+        return one.run.order == deck::Order::four_way && device.host.flops_per_s == 0;
       }
-      return run.prediction->complete_s > 0 && std::isfinite(run.prediction->complete_s);
+      return one.prediction->complete_s > 0 && std::isfinite(one.prediction->complete_s);
     });
   } catch (const base::Error&) {
     return false;
@@ -85,10 +85,10 @@ TEST(ShippedDevices, TakeAsLongAsTheBytesOnTheirLink) {
                                        {"rtx5070ti", 48.6}}) {
     const auto plan = experiment::predictions(point, {load_device(name)});
     const double copies_s = 2 * 0x1p28 / (1e9 * gb_per_s);
-    for (const experiment::Case& run : plan.cases) {
+    for (const experiment::Case& one : plan.cases) {
       SCOPED_TRACE(name);
-      const double seconds = run.prediction->complete_s;
-      if (run.order == deck::Order::sequential) {
+      const double seconds = one.prediction->complete_s;
+      if (one.run.order == deck::Order::sequential) {
         EXPECT_NEAR(seconds / copies_s, 1.07, 0.07);
       }
       EXPECT_GT(seconds, 0.5 * copies_s);

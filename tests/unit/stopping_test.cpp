@@ -36,44 +36,45 @@ TEST(Pauses, AreRoundsFarBeyondTheMedian) {
 }
 
 /// One order of which every repetition takes no wall-clock time but that of its sample.
-std::vector<MeasuredRun> one_run() {
-  std::vector<MeasuredRun> runs(1);
-  runs[0].order = Order::depth_first;
-  return runs;
+std::vector<Case> one_case() {
+  std::vector<Case> cases(1);
+  cases[0].run.order = Order::depth_first;
+  return cases;
 }
 
 /// What decides after each repetition; the program's own is Stopping.
-using Rule = std::function<std::optional<Stop>(const std::vector<MeasuredRun>&, int, double)>;
+using Rule = std::function<std::optional<Stop>(const std::vector<Case>&, int, double)>;
 
 Rule program_rule(const deck::Measure& plan, const std::vector<deck::Criterion>& criteria = {}) {
-  return [stopping = Stopping(plan, criteria)](const std::vector<MeasuredRun>& runs, int number,
+  return [stopping = Stopping(plan, criteria)](const std::vector<Case>& cases, int number,
                                                double elapsed_s) mutable {
-    return stopping.may_end(number, elapsed_s) ? stopping.stop(runs, number, elapsed_s)
+    return stopping.may_end(number, elapsed_s) ? stopping.stop(cases, number, elapsed_s)
                                                : std::nullopt;
   };
 }
 
 /// Repeats until the rule ends it; samples[i] are those of repetition i.
-Stop repeat(Rule rule, std::vector<MeasuredRun>& runs,
+Stop repeat(Rule rule, std::vector<Case>& cases,
             const std::function<double(std::size_t run)>& sample, double round_s = 0) {
   for (int number = 1;; ++number) {
-    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].samples_s.push_back(sample(i));
-    if (const auto stop = rule(runs, number, number * round_s)) return *stop;
+    for (std::size_t i = 0; i < cases.size(); ++i) cases[i].run.samples_s.push_back(sample(i));
+    if (const auto stop = rule(cases, number, number * round_s)) return *stop;
     if (number > 100000) return {};
   }
 }
 
 TEST(Stopping, CountsWithoutPrecision) {
-  auto runs = one_run();
-  const Stop stop = repeat(program_rule({.repetitions = 7}), runs, [](std::size_t) { return 1.0; });
+  auto cases = one_case();
+  const Stop stop =
+      repeat(program_rule({.repetitions = 7}), cases, [](std::size_t) { return 1.0; });
   EXPECT_EQ(stop.reason, StopReason::repetitions);
   EXPECT_EQ(stop.repetitions, 7);
   EXPECT_FALSE(stop.width);
 }
 
 TEST(Stopping, NarrowTwiceIsEnough) {
-  auto runs = one_run();
-  const Stop stop = repeat(program_rule(precise(0.01)), runs, [](std::size_t) { return 1.0; });
+  auto cases = one_case();
+  const Stop stop = repeat(program_rule(precise(0.01)), cases, [](std::size_t) { return 1.0; });
   EXPECT_EQ(stop.reason, StopReason::precision);
   EXPECT_EQ(stop.repetitions, 30);  // looks at 20 and 30
   EXPECT_EQ(stop.width, 0);
@@ -86,21 +87,21 @@ std::function<double(std::size_t)> wide() {
 }
 
 TEST(Stopping, LooksAgainAsUsualWhereOtherRanksContinue) {
-  auto runs = one_run();
-  runs[0].samples_s.assign(45, 1.0);
+  auto cases = one_case();
+  cases[0].run.samples_s.assign(45, 1.0);
   Stopping stopping(precise(0.01), {});
-  EXPECT_FALSE(stopping.stop(runs, 20, 0));
-  EXPECT_TRUE(stopping.stop(runs, 30, 0));
+  EXPECT_FALSE(stopping.stop(cases, 20, 0));
+  EXPECT_TRUE(stopping.stop(cases, 30, 0));
   EXPECT_FALSE(stopping.may_end(44, 0));
   EXPECT_TRUE(stopping.may_end(45, 0));
-  EXPECT_TRUE(stopping.stop(runs, 45, 0));
+  EXPECT_TRUE(stopping.stop(cases, 45, 0));
   EXPECT_FALSE(stopping.may_end(67, 0));
 }
 
 TEST(Stopping, SaysWhereItDidNotGetThere) {
-  auto runs = one_run();
+  auto cases = one_case();
   deck::Measure plan = precise(0.05);
-  Stop stop = repeat(program_rule(plan), runs, wide());
+  Stop stop = repeat(program_rule(plan), cases, wide());
   EXPECT_EQ(stop.reason, StopReason::at_most);
   EXPECT_EQ(stop.repetitions, 200);
   EXPECT_NEAR(*stop.width, 0.1 / 1.05, 1e-12);
@@ -108,38 +109,38 @@ TEST(Stopping, SaysWhereItDidNotGetThere) {
             "precision not reached: 9.5 % after 200 repetitions (at_most)");
 
   plan.budget_s = 10;
-  runs = one_run();
-  stop = repeat(program_rule(plan), runs, wide(), 0.3);  // between two looks
+  cases = one_case();
+  stop = repeat(program_rule(plan), cases, wide(), 0.3);  // between two looks
   EXPECT_EQ(stop.reason, StopReason::budget);
   EXPECT_EQ(stop.repetitions, 34);
-  runs = one_run();
-  stop = repeat(program_rule(plan), runs, [](std::size_t) { return 1.0; }, 5);
+  cases = one_case();
+  stop = repeat(program_rule(plan), cases, [](std::size_t) { return 1.0; }, 5);
   EXPECT_EQ(stop.reason, StopReason::budget);
   EXPECT_EQ(results::stop_text(stop),
             "precision not reached: unknown after 2 repetitions (budget)");
 }
 
 TEST(Stopping, TheWidthItselfIsNarrow) {
-  auto runs = one_run();
-  const double width = repeat(program_rule(precise(0.05)), runs, wide()).width.value();
+  auto cases = one_case();
+  const double width = repeat(program_rule(precise(0.05)), cases, wide()).width.value();
   for (const auto& [precision, reason] :
        {std::pair(width, StopReason::precision), {std::nextafter(width, 0), StopReason::at_most}}) {
-    runs = one_run();
-    EXPECT_EQ(repeat(program_rule(precise(precision)), runs, wide()).reason, reason);
+    cases = one_case();
+    EXPECT_EQ(repeat(program_rule(precise(precision)), cases, wide()).reason, reason);
   }
 }
 
 TEST(Stopping, KeepsTheLeastNumberThatTheDeckAsksFor) {
-  auto runs = one_run();
+  auto cases = one_case();
   deck::Measure plan = precise(0.01);
   plan.repetitions = 100;
-  EXPECT_EQ(repeat(program_rule(plan), runs, [](std::size_t) { return 1.0; }).repetitions, 150);
+  EXPECT_EQ(repeat(program_rule(plan), cases, [](std::size_t) { return 1.0; }).repetitions, 150);
 }
 
 TEST(Stopping, SoakEndsWhenItsTimeIsOver) {
-  auto runs = one_run();
+  auto cases = one_case();
   const Stop stop =
-      repeat(program_rule({.duration_s = 100}), runs, [](std::size_t) { return 1.0; }, 0.5);
+      repeat(program_rule({.duration_s = 100}), cases, [](std::size_t) { return 1.0; }, 0.5);
   EXPECT_EQ(stop.reason, StopReason::duration);
   EXPECT_EQ(stop.repetitions, 200);
   EXPECT_EQ(results::stop_text(stop), "after 200 repetitions, which took 100.0 s");
@@ -157,11 +158,11 @@ TEST(Stopping, WidthsHaveTwoDigitsOrAreWholePercent) {
 TEST(Stopping, WaitsForEveryJudgedMetricOfItsOrdersAlone) {
   // The baseline is wide, the other order is not; their ratio is as wide as the baseline.
   const auto stop_with = [&](const std::vector<deck::Criterion>& criteria) {
-    std::vector<experiment::MeasuredRun> runs(2);
-    runs[0].order = Order::sequential;
-    runs[1].order = Order::depth_first;
+    std::vector<Case> cases(2);
+    cases[0].run.order = Order::sequential;
+    cases[1].run.order = Order::depth_first;
     const auto sample = wide();
-    return repeat(program_rule(precise(0.05), criteria), runs,
+    return repeat(program_rule(precise(0.05), criteria), cases,
                   [&](std::size_t run) { return run == 0 ? 2 * sample(run) : 1.0; })
         .reason;
   };
@@ -178,13 +179,13 @@ TEST(Stopping, WaitsForEveryJudgedMetricOfItsOrdersAlone) {
 TEST(Stopping, WaitsForTheRatioToTheBoundOfEachRound) {
   const auto sample = wide();
   for (const bool follows : {true, false}) {
-    auto runs = one_run();
-    runs[0].bounds = {.bound_s = 1, .schedule_bound_s = 1};
+    auto cases = one_case();
+    cases[0].run.bounds = {.bound_s = 1, .schedule_bound_s = 1};
     const Stop stop =
-        repeat(program_rule(precise(0.05), {{.metric = Metric::bound_fraction, .order = {}}}), runs,
-               [&](std::size_t run) {
+        repeat(program_rule(precise(0.05), {{.metric = Metric::bound_fraction, .order = {}}}),
+               cases, [&](std::size_t run) {
                  const double time_s = sample(run);
-                 runs[0].bound_samples_s.push_back(follows ? 0.9 * time_s : 0.9);
+                 cases[0].run.bound_samples_s.push_back(follows ? 0.9 * time_s : 0.9);
                  return time_s;
                });
     EXPECT_EQ(stop.reason, follows ? StopReason::precision : StopReason::at_most);
@@ -194,16 +195,16 @@ TEST(Stopping, WaitsForTheRatioToTheBoundOfEachRound) {
 TEST(Stopping, WaitsForEveryJudgedRateOfTheLink) {
   const auto stop_with = [&](const std::vector<deck::Criterion>& criteria) {
     Stopping stopping(precise(0.05), criteria);
-    auto runs = one_run();
+    auto cases = one_case();
     experiment::DeviceSamples device{.link = results::LinkSamples{.bytes = 1}};
     const auto sample = wide();
     for (int number = 1;; ++number) {
-      runs[0].samples_s.push_back(1);
+      cases[0].run.samples_s.push_back(1);
       device.link->h2d_s.push_back(1);
       device.link->d2h_s.push_back(1);
       device.link->duplex_s.push_back(2 * sample(0));
       if (!stopping.may_end(number, 0)) continue;
-      if (const auto stop = stopping.stop(runs, number, 0, device)) return stop->reason;
+      if (const auto stop = stopping.stop(cases, number, 0, device)) return stop->reason;
     }
   };
   EXPECT_EQ(stop_with({{.metric = Metric::h2d_rate, .order = {}}}), StopReason::precision);
@@ -215,9 +216,9 @@ TEST(Stopping, WaitsForEveryJudgedRateOfTheLink) {
 // No rule may look at the verdict.
 
 std::vector<Check> checks_of(const std::vector<deck::Criterion>& criteria,
-                             const std::vector<MeasuredRun>& runs) {
+                             const std::vector<Case>& cases) {
   std::vector<results::Run> all;
-  for (const MeasuredRun& run : runs) all.push_back(finished(run));
+  for (const Case& one : cases) all.push_back(finished(one));
   results::evaluate(all);
   return judge_all(criteria, all);
 }
@@ -225,9 +226,8 @@ std::vector<Check> checks_of(const std::vector<deck::Criterion>& criteria,
 /// A rule that goes on until the first criterion is kept, as people do by hand.
 Rule verdict_dependent_rule(const deck::Measure& plan,
                             const std::vector<deck::Criterion>& criteria) {
-  return [=](const std::vector<experiment::MeasuredRun>& runs, int number,
-             double) -> std::optional<Stop> {
-    const auto checks = checks_of(criteria, runs);
+  return [=](const std::vector<Case>& cases, int number, double) -> std::optional<Stop> {
+    const auto checks = checks_of(criteria, cases);
     const bool kept = number >= 20 && checks.front().verdict == Verdict::pass;
     if (!kept && number < plan.at_most) return std::nullopt;
     return Stop{.reason = StopReason::precision, .repetitions = number};
@@ -242,9 +242,9 @@ bool ignores_limits(
     for (const double limit : {0.9, 0.99, 1.0, 1.01, 1.1}) {
       Random random(seed);
       std::normal_distribution<double> normal(1, 0.03);
-      auto runs = one_run();
+      auto cases = one_case();
       const Rule rule = make(precise(0.02), {{.metric = Metric::time, .order = {}, .max = limit}});
-      const int stop = repeat(rule, runs, [&](std::size_t) { return normal(random); }).repetitions;
+      const int stop = repeat(rule, cases, [&](std::size_t) { return normal(random); }).repetitions;
       if (first.value_or(stop) != stop) return false;
       first = stop;
     }
@@ -304,9 +304,9 @@ std::pair<double, double> coverage(const Distribution& of, const std::function<R
   int covered = 0;
   double samples = 0;
   for (int trial = 0; trial < trials; ++trial) {
-    auto runs = one_run();
-    repeat(make(), runs, [&](std::size_t) { return of.draw(random); });
-    const base::Summary time = results::time_s(runs[0]);
+    auto cases = one_case();
+    repeat(make(), cases, [&](std::size_t) { return of.draw(random); });
+    const base::Summary time = results::time_s(cases[0].run);
     EXPECT_GE(time.n, 20);
     samples += time.n;
     if (time.lo <= of.median && of.median <= time.hi) ++covered;
@@ -338,8 +338,8 @@ TEST(Stopping, KeepsTheCoverageOfTheInterval) {
 }
 
 /// A rule that looks after each sample and takes the first narrow interval.
-std::optional<Stop> eager_rule(const std::vector<MeasuredRun>& runs, int number, double) {
-  const base::Summary time = results::time_s(runs[0]);
+std::optional<Stop> eager_rule(const std::vector<Case>& cases, int number, double) {
+  const base::Summary time = results::time_s(cases[0].run);
   if (number < 20 || (time.hi - time.lo > 0.03 && number < 200)) return std::nullopt;
   return Stop{.reason = StopReason::precision, .repetitions = number};
 }
@@ -353,16 +353,16 @@ TEST(Stopping, AnEagerRuleLosesCoverage) {
 // Drift.
 
 /// `n` samples of a distribution that grow by `drift` from the first to the last.
-MeasuredRun drifting_run(const Distribution& of, Random& random, int n, double drift) {
-  experiment::MeasuredRun run;
+Case drifting_case(const Distribution& of, Random& random, int n, double drift) {
+  Case one;
   for (int i = 0; i < n; ++i) {
-    run.samples_s.push_back(of.draw(random) * (1 + drift * i / (n - 1)));
+    one.run.samples_s.push_back(of.draw(random) * (1 + drift * i / (n - 1)));
   }
-  return run;
+  return one;
 }
 
-bool is_found(const MeasuredRun& run) {
-  for (const Finding& finding : diagnose(run, {run}, {})) {
+bool is_found(const Case& one) {
+  for (const Finding& finding : diagnose(one, {one}, {})) {
     if (finding.cause == "drifting") return true;
   }
   return false;
@@ -376,8 +376,8 @@ TEST(Drift, IsReportedWhereThereIsSomeAndSeldomElse) {
     int found = 0;
     int wrongly = 0;
     for (int trial = 0; trial < trials; ++trial) {
-      if (is_found(drifting_run(of, random, 60, 0.2))) ++found;
-      if (is_found(drifting_run(of, random, 60, 0))) ++wrongly;
+      if (is_found(drifting_case(of, random, 60, 0.2))) ++found;
+      if (is_found(drifting_case(of, random, 60, 0))) ++wrongly;
     }
     EXPECT_LE(wrongly, trials / 50) << of.name;
     EXPECT_GE(found, narrow ? trials * 9 / 10 : 0) << of.name;
@@ -400,8 +400,8 @@ TEST(Contention, ComparesAllRepetitionsOfBothPhases) {
 TEST(Contention, ComparesRunsOfOneName) {
   Samples samples;
   for (const Order order : {Order::sequential, Order::by_engine, Order::depth_first}) {
-    samples.runs.emplace_back().order = order;
-    samples.runs.back().samples_s.assign(6, 6.0);
+    samples.cases.emplace_back().run.order = order;
+    samples.cases.back().run.samples_s.assign(6, 6.0);
   }
   std::vector<results::Run> alone(2);
   alone[0].order = Order::by_engine;
@@ -415,29 +415,30 @@ TEST(Contention, ComparesRunsOfOneName) {
 }
 
 TEST(Drift, ComparesTheThirds) {
-  experiment::MeasuredRun run;
-  for (const double value : {1.0, 1.5, 1.1}) run.samples_s.insert(run.samples_s.end(), 5, value);
-  const auto drift = results::value(Metric::drift, run, {&run});
+  Case one;
+  for (const double value : {1.0, 1.5, 1.1})
+    one.run.samples_s.insert(one.run.samples_s.end(), 5, value);
+  const auto drift = results::value(Metric::drift, one.run, {&one.run});
   ASSERT_TRUE(drift);
   EXPECT_NEAR(drift->median, 0.1, 1e-12);
   EXPECT_NEAR(drift->lo, 0.1, 1e-12);
   EXPECT_EQ(drift->n, 15);
-  EXPECT_TRUE(is_found(run));
-  run.samples_s.front() = 0.8;
-  run.samples_s.back() = 1.2;
-  const auto wider = results::value(Metric::drift, run, {&run});
+  EXPECT_TRUE(is_found(one));
+  one.run.samples_s.front() = 0.8;
+  one.run.samples_s.back() = 1.2;
+  const auto wider = results::value(Metric::drift, one.run, {&one.run});
   EXPECT_NEAR(wider->min, 1.1 / 1.0 - 1, 1e-12);
   EXPECT_NEAR(wider->max, 1.2 / 0.8 - 1, 1e-12);
-  run.samples_s.pop_back();
-  EXPECT_FALSE(results::value(Metric::drift, run, {&run}));
-  EXPECT_FALSE(is_found(run));
+  one.run.samples_s.pop_back();
+  EXPECT_FALSE(results::value(Metric::drift, one.run, {&one.run}));
+  EXPECT_FALSE(is_found(one));
 }
 
 TEST(Drift, OfTooFewRepetitionsNeverPasses) {
-  experiment::MeasuredRun run;
-  run.samples_s.assign(14, 1.0);
+  Case one;
+  one.run.samples_s.assign(14, 1.0);
   const auto checks =
-      checks_of({{.metric = Metric::drift, .order = {}, .min = {}, .max = 0.01}}, {run});
+      checks_of({{.metric = Metric::drift, .order = {}, .min = {}, .max = 0.01}}, {one});
   ASSERT_EQ(checks.size(), 1U);
   EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
   EXPECT_EQ(checks[0].reason, "there are too few repetitions");

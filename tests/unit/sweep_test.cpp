@@ -1,8 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "deck/deck.hpp"
 #include "deck/fields.hpp"
@@ -133,15 +138,16 @@ results::Point part_with(const deck::DeckPoint& point, double milliseconds, doub
   const auto layout = schedule::layout(point.deck, costs, std::nullopt);
   for (const auto& [order, seconds] : {std::pair(deck::Order::sequential, 10e-3),
                                        std::pair(deck::Order::depth_first, 1e-3 * milliseconds)}) {
-    experiment::MeasuredRun run;
+    experiment::Case one;
+    results::Run& run = one.run;
     run.order = order;
-    set_schedule(run, schedule::build(costs, layout, order, point.deck.issue.lanes));
+    set_schedule(one, schedule::build(costs, layout, order, point.deck.issue.lanes));
     run.samples_s = {seconds, seconds * (1 + part), seconds * (1 - part)};
     run.repetitions = 3;
     run.verified = true;
     run.bounds =
         model::Bounds{.serial_s = 1, .bound_s = 4e-3, .schedule_bound_s = 5e-3, .limit = "H2D"};
-    result.runs.push_back(finished(run));
+    result.runs.push_back(finished(one));
   }
   return result;
 }
@@ -278,9 +284,34 @@ TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
                 "           8    10.00 ms     5.000 ms  4.000 ms  depth_first  5.000 ms  best\n"
                 "          16    10.00 ms     5.250 ms  4.000 ms  depth_first  5.250 ms\n"
                 "          32    10.00 ms     6.000 ms  4.000 ms  depth_first  6.000 ms\n"));
+  // The order that wins is the last to go.
   EXPECT_THAT(shown(sweep, {.width = 60}),
-              HasSubstr("chunks.count     bound  fastest          time  mark\n"
-                        "           1  4.000 ms  depth_first  9.000 ms\n"));
+              HasSubstr("chunks.count  depth_first  fastest          time  mark\n"
+                        "           1     9.000 ms  depth_first  9.000 ms\n"));
+  EXPECT_THAT(shown(sweep_of(counts, {19, 17}), {.width = 60}),
+              HasSubstr("chunks.count  sequential  fastest         time  mark\n"));
+}
+
+TEST(SweepCharts, MarkTheBestPointOnOneScale) {
+  std::vector<Chart> charts;
+  const results::Result sweep =
+      sweep_of("sweep: {chunks.count: [1, 2, 4], issue.lanes: [1, 2]}\n", {9, 8, 7, 6, 5, 30});
+  for (Block& block : body(sweep)) {
+    if (auto* const chart = std::get_if<Chart>(&block.content)) charts.push_back(std::move(*chart));
+  }
+  ASSERT_EQ(charts.size(), 2U);
+  std::vector<std::string> marked;
+  for (const Chart& chart : charts) {
+    EXPECT_THAT(chart.x.includes, ElementsAre(1, 4));
+    EXPECT_THAT(chart.y.includes, ElementsAre(4e-3, testing::DoubleNear(30.3e-3, 1e-9)));
+    for (const Chart::Series& series : chart.series) {
+      for (const Chart::Point& point : series.points) {
+        if (!point.name.empty())
+          marked.push_back(chart.title + " " + series.name + " " + point.name);
+      }
+    }
+  }
+  EXPECT_THAT(marked, ElementsAre("issue.lanes 1 depth_first best"));
 }
 
 TEST(SweepTable, HasABestAndAKneeOfEachDevice) {
@@ -320,18 +351,38 @@ TEST(SweepReport, SaysWhyItDoesNotPass) {
 }
 
 TEST(Csv, HasARowForEachPointAndOrder) {
-  const std::string text = csv({sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, -1}, 0.5)});
-  EXPECT_EQ(
-      text,
-      "deck,host,device,started,chunks.bytes,phase,order,disturb,host_work,lanes,chunks,tasks,"
-      "bytes,n,median_s,min_s,max_s,lo_s,hi_s,throughput_gb_per_s,speedup,max_error,"
-      "overlap_efficiency,bound_fraction,schedule_bound_fraction,host_work_hidden,drift,contention,"
-      "bound_s,schedule_bound_s,predicted_s,verified,verdict\n"
-      "deck,n1,CPU,2026-01-31T12:00:00Z,4096,alone,sequential,,false,1,1,3,32768,3,0.01,0.005,"
-      "0.015,0.005,0.015,0.0032768000000000003,1,0,,0.4,0.5,,,,0.004,0.005,,true,PASS\n"
-      "deck,n1,CPU,2026-01-31T12:00:00Z,4096,alone,depth_first,,false,4,4,12,32768,3,0.005,0.0025,"
-      "0.0075,0.0025,0.0075,0.006553600000000001,2,0,0.8333333333333334,0.8,1,,,,0.004,0.005,,true,"
-      "PASS\n");
+  std::istringstream lines(
+      csv({sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, -1}, 0.5)}));
+  const auto cells = [&] {
+    std::string line, cell;
+    std::getline(lines, line);
+    std::vector<std::string> found;
+    for (std::istringstream rest(line); std::getline(rest, cell, ',');) found.push_back(cell);
+    return found;
+  };
+  const std::vector<std::string> names = cells();
+  using Row = std::vector<std::pair<std::string, std::string>>;
+  for (const Row& row : {Row{{"order", "sequential"},
+                             {"tasks", "3"},
+                             {"median_s", "0.01"},
+                             {"overlap_efficiency", ""},
+                             {"verdict", "PASS"}},
+                         Row{{"order", "depth_first"},
+                             {"tasks", "12"},
+                             {"median_s", "0.005"},
+                             {"overlap_efficiency", "0.8333333333333334"},
+                             {"verdict", "PASS"}}}) {
+    const std::vector<std::string> found = cells();
+    ASSERT_EQ(found.size(), names.size());
+    const auto value = [&](const std::string& name) {
+      const auto place = std::ranges::find(names, name);
+      if (place == names.end()) return "no column " + name;
+      return found[static_cast<std::size_t>(place - names.begin())];
+    };
+    EXPECT_EQ(value("chunks.bytes"), "4096");
+    for (const auto& [name, expected] : row) EXPECT_EQ(value(name), expected) << name;
+  }
+  EXPECT_TRUE(cells().empty());  // no runs at the second point
 }
 
 TEST(Csv, QuotesWhatNeedsIt) {

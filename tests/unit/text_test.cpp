@@ -124,20 +124,21 @@ TEST(Text, TakesColumns) {
 
 /// A result with this text wherever a user or a machine may have given it.
 results::Result result_with(const std::string& text) {
-  experiment::MeasuredRun run;
+  experiment::Case one;
+  results::Run& run = one.run;
   run.order = deck::Order::by_engine;
   auto schedule =
       model::schedule_of({model::h2d(0, 1000), model::kernel(0, 1), model::d2h(0, 1000)});
   schedule.order = run.order;
   schedule.names = {text, "k", "c"};
-  set_schedule(run, std::move(schedule));
+  set_schedule(one, std::move(schedule));
   run.samples_s.assign(6, 2);
   run.repetitions = 6;
   run.verified = true;
-  run.traced = timeline::Timeline{
+  one.traced = timeline::Timeline{
       .engines = {"H2D", text, "D2H"}, .spans = {{0, 0, 1}, {1, 1, 2}, {2, 2, 3}}, .complete_s = 3};
   run.trace = results::Trace{.source = text};
-  results::Point part = point_of({finished(run)});
+  results::Point part = point_of({finished(one)});
   part.findings = {{.order = run.order,
                     .cause = std::string(experiment::causes().front()),
                     .text = text,

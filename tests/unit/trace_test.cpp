@@ -32,19 +32,19 @@ results::Run small_run() {
                           d2h(0, 1'000'000'000), d2h(1, 1'000'000'000, {2})});
   for (const std::size_t id : {1U, 3U, 5U}) schedule.tasks[id].chunk = 1;
   schedule.order = deck::Order::breadth_first;
-  experiment::MeasuredRun run;
-  run.order = deck::Order::breadth_first;
-  set_schedule(run, std::move(schedule));
-  run.prediction = timeline::Timeline{
+  experiment::Case one;
+  one.run.order = deck::Order::breadth_first;
+  set_schedule(one, std::move(schedule));
+  one.prediction = timeline::Timeline{
       .engines = {"H2D", "SM", "D2H", "host"},
       .spans = {{0, 0, 2}, {0, 2, 4}, {1, 2, 5}, {1, 5, 8}, {2, 5, 6}, {2, 8, 9}},
       .complete_s = 9};
-  run.traced = timeline::Timeline{
+  one.traced = timeline::Timeline{
       .engines = {"H2D", "SM", "D2H", "host"},
       .spans = {{0, 0, 2}, {0, 2, 4}, {1, 2, 5}, {1, 4, 7}, {2, 5, 6}, {2, 7, 8}},
       .complete_s = 8};
-  run.trace = results::Trace{.source = "CUDA events", .perturbation = 0.004};
-  return finished(run);
+  one.run.trace = results::Trace{.source = "CUDA events", .perturbation = 0.004};
+  return finished(one);
 }
 
 results::Result small_result() { return result_of(point_of({small_run()})); }

@@ -6,6 +6,7 @@
 #   HealthCheckProgram=/etc/slurm/health.sh
 #   HealthCheckInterval=3600
 #   HealthCheckNodeState=IDLE
+# The deck is a copy of acceptance/health, with the numbers of your nodes.
 # slurmd ends it after 60 s, in which two runs must fit, and gives it no environment but SLURMD_NODENAME.
 export PATH=/usr/local/bin:/usr/bin:/bin SLURM_CONF=/etc/slurm/slurm.conf
 deck=/etc/slurm/overlap.yaml

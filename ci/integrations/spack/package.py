@@ -34,18 +34,28 @@ class Overlap(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("googletest@1.12: +gmock", when="+tests")
     depends_on("python", type="test", when="+tests")
 
+    # Products run on the vendor's library only if Kokkos Kernels links it.
     for arch in CudaPackage.cuda_arch_values:
         depends_on(f"kokkos +cuda cuda_arch={arch}", when=f"+cuda cuda_arch={arch}")
+        depends_on(f"kokkos-kernels +cuda +cublas cuda_arch={arch}", when=f"+kernels +cuda cuda_arch={arch}")
     for target in ROCmPackage.amdgpu_targets:
         depends_on(f"kokkos +rocm amdgpu_target={target}", when=f"+rocm amdgpu_target={target}")
+    depends_on("kokkos-kernels +rocblas", when="+kernels +rocm")
+    requires("^kokkos +cuda_lambda", when="+cuda ^kokkos@:4")  # later versions always have it
 
     conflicts("+cuda", when="+rocm")
+    conflicts("+cuda", when="cuda_arch=none")
 
     def cmake_args(self):
-        return [
+        args = [
             self.define_from_variant("OVERLAP_MPI", "mpi"),
             self.define_from_variant("OVERLAP_TESTS", "tests"),
             self.define_from_variant("OVERLAP_REQUIRE_CUDA", "cuda"),
             self.define_from_variant("OVERLAP_REQUIRE_HIP", "rocm"),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_KokkosKernels", "~kernels" in self.spec),
         ]
+        if self.spec.satisfies("+cuda"):
+            args.append(self.define("CMAKE_CXX_COMPILER", self["kokkos"].kokkos_cxx))
+        if self.spec.satisfies("+rocm"):
+            args.append(self.define("CMAKE_CXX_COMPILER", self.spec["hip"].hipcc))
+        return args
