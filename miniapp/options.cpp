@@ -102,19 +102,20 @@ void add_commands(CLI::App& app, Options& options) {
   };
   with_output(baseline->add_option("-o", options.output, "Reference file to write"), "FILE.yaml")
       ->required();
-  output(compare, "--json", "FILE", "Write the comparison");
+  CLI::Option* const json = output(compare, "--json", "FILE", "Write the comparison");
   output(compare, "--report", "FILE.html", "Write it as an HTML page");
   CLI::Option* const side_by_side = compare->add_flag(
       "--side-by-side", options.side_by_side,
       "Show all files side by side, one column per file, without verdicts: for porting studies");
+  side_by_side->excludes(json);
   compare
       ->add_flag("--common", options.common,
                  "Judge what both files have; else orders and points of one file are inconclusive")
       ->excludes(side_by_side);
   with_value(compare->add_option("--to", options.to, "The column that ratios refer to (default 1)"),
-             "NUMBER|TITLE")
+             "N")
       ->needs(side_by_side);
-  output(compare, "--csv", "FILE", "Write a table: one row per order and column")
+  output(compare, "--csv", "FILE", "Write a table: one row per file and figure")
       ->needs(side_by_side);
   with_value(merge->add_option("--expect", options.expected,
                                "File that lists the hosts that must have a result, as host or "

@@ -29,7 +29,7 @@ struct Options {
   std::vector<std::string> results;  ///< baseline, compare, merge: files or folders; show: files
   std::string output;                ///< baseline: output file
   bool side_by_side = false;         ///< compare: show side by side, judge nothing
-  std::string to = "1";              ///< compare, side by side: reference column
+  std::string to = "1";              ///< compare, side by side: number of the reference column
   std::string expected;              ///< merge: file of expected hosts; empty: none
   std::optional<double> below;       ///< baseline, compare: relative tolerance
   bool common = false;               ///< compare: judge what both results have

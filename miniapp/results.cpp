@@ -66,12 +66,8 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
                   base::counted(results.size(), "result"));
   report::write_file(options.output, results::to_yaml({options.output, entries}, comment));
   if (report::is_stream(options.output)) return base::ExitCode::pass;
-  const auto name = [](const results::Entry& entry) {
-    const auto& [device, link, backend, deck, phase, order, metric] = entry.subject;
-    return results::name_with_phase({phase, order, metric});
-  };
   std::set<std::string> names;
-  for (const results::Entry& entry : left_out) names.insert(name(entry));
+  for (const results::Entry& entry : left_out) names.insert(name_with_phase(entry.subject.key));
   std::string text = fmt::format("wrote {}: {} {} from {}", base::one_line(options.output),
                                  entries.size(), entries.size() == 1 ? "entry" : "entries",
                                  base::counted(results.size(), "result"));
@@ -83,7 +79,7 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
     const auto& widest = *std::ranges::max_element(widened, {}, &results::Entry::tolerance);
     text += fmt::format("; {} raised to the interval of the results, at most to {} ({})",
                         base::counted(widened.size(), "tolerance"),
-                        base::spell_part(widest.tolerance), name(widest));
+                        base::spell_part(widest.tolerance), name_with_phase(widest.subject.key));
   }
   terminal.show(text + "\n");
   return base::ExitCode::pass;
@@ -101,16 +97,6 @@ results::Comparisons comparisons_of(const Options& options) {
                       std::back_inserter(comparisons.pairs));
   }
   comparisons.code = results::exit_code_of(comparisons.pairs, comparisons.common);
-  return comparisons;
-}
-
-results::Comparisons side_by_side(const Options& options) {
-  std::vector<std::vector<results::Result>> files;
-  for (const std::string& file : options.results) {
-    files.push_back(results::read_measured({file}, results::Extent::all));
-  }
-  results::Comparisons comparisons;
-  comparisons.side_by_side = results::side_by_side(files, options.to);
   return comparisons;
 }
 
@@ -142,11 +128,36 @@ base::ExitCode finish(const std::vector<Output>& outputs, results::Comparisons& 
   return comparisons.code;
 }
 
+/// `compare --side-by-side`: prints files next to each other.
+base::ExitCode show_columns(const Options& options, Terminal& terminal) {
+  results::Columns columns;
+  while (columns.to <= options.results.size() && options.to != std::to_string(columns.to)) {
+    ++columns.to;
+  }
+  if (columns.to > options.results.size()) {
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("--to: found '{}'; allowed: 1 to {}, the number of a column",
+                                  options.to, options.results.size()));
+  }
+  for (const std::string& file : options.results) {
+    columns.files.push_back(results::read_measured({file}, results::Extent::all));
+  }
+  const report::Report report = report::comparison_report(columns);
+  auto code = base::ExitCode::pass;
+  write(options.outputs, columns, [&](const std::string&, const std::string& reason) {
+    terminal.error(reason);
+    code = base::ExitCode::runtime_error;
+  });
+  if (!options.quiet) terminal.show(report.blocks);
+  terminal.result(report::verdict_line(results::verdict_of(code), code, true));
+  return code;
+}
+
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
   const auto files = require_outputs(options.outputs, inputs_of(options, terminal));
-  results::Comparisons comparisons =
-      options.side_by_side ? side_by_side(options) : comparisons_of(options);
+  if (options.side_by_side) return show_columns(options, terminal);
+  results::Comparisons comparisons = comparisons_of(options);
   return finish(options.outputs, comparisons, options, terminal);
 }
 

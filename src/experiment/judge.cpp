@@ -16,10 +16,7 @@ namespace {
 /// A check with the limit from a reference; without one its reason says why.
 Check referenced(Check check, const deck::Criterion& criterion, const References& references) {
   const auto file = references.files.find(*criterion.reference);
-  Subject subject = references.subject;
-  subject.order = check.order;
-  subject.metric = check.metric;
-  limit_by(file == references.files.end() ? Reference() : file->second, subject,
+  limit_by(file == references.files.end() ? Reference() : file->second, references.subject,
            references.deck_name, criterion.below, check);
   if (file == references.files.end()) check.reason = "no --reference was given";
   return check;
@@ -27,11 +24,12 @@ Check referenced(Check check, const deck::Criterion& criterion, const References
 
 /// An order that lacked cores is not to blame if it overlaps too little.
 void excuse(const std::vector<Finding>& findings, Check& check) {
-  const deck::MetricRow& row = deck::row_of(check.metric);
+  const deck::MetricRow& row = deck::row_of(check.key.metric);
   const bool overlap = row.needs == deck::Needs::baseline || row.options.is_fraction;
   if (!overlap || !results::decides(check)) return;
   for (const auto& [order, disturbance, host_work, cause, text, evidence] : findings) {
-    if (order != check.order || disturbance || (cause != "busy_cores" && cause != "few_cores") ||
+    if (order != check.key.order || disturbance ||
+        (cause != "busy_cores" && cause != "few_cores") ||
         host_work != (row.needs == deck::Needs::host_work)) {
       continue;
     }
@@ -54,7 +52,7 @@ std::string places(const deck::Criterion& criterion) {
 /// Checks of a criterion for an order or the device, before they are applied.
 std::vector<Check> checks_for(const deck::Criterion& criterion, std::optional<deck::Order> order,
                               const References& references) {
-  Check check{.metric = criterion.metric, .order = order};
+  Check check{.key = {references.subject.key.phase, order, criterion.metric}};
   if (criterion.reference) return {referenced(check, criterion, references)};
   std::vector<Check> checks;
   for (const bool at_least : {true, false}) {
@@ -95,7 +93,7 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
       checks.push_back(std::move(check));
     }
   };
-  const deck::Phase phase = references.subject.phase;
+  const deck::Phase phase = references.subject.key.phase;
   for (const deck::Criterion& criterion : criteria) {
     const deck::Metric metric = criterion.metric;
     const deck::MetricRow& row = deck::row_of(metric);
@@ -153,7 +151,7 @@ results::Point judge(Plan plan, Samples samples, References references,
   if (const auto& awake = samples.conditions.device) {
     references.subject.link = base::spell_link(awake->pcie_gen, awake->pcie_width);
   }
-  references.subject.phase = plan.point.phase;
+  references.subject.key.phase = plan.point.phase;
   references.subject.deck = deck::identity(plan.point.deck);
   references.deck_name = describe::name_of(plan.point.deck.path);
   point.checks = judge_all(plan.point.deck.acceptance, point.runs, point.device, references,

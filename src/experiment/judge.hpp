@@ -14,13 +14,11 @@
 namespace overlap::experiment {
 
 using results::Check;
-using results::Entry;
 using results::Outcome;
 using results::Reference;
 using results::References;
 using results::Stop;
 using results::StopReason;
-using results::Subject;
 
 /// Timing of each repetition on the ranks of a node in phase together, seconds.
 struct RankWindow {

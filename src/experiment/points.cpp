@@ -100,7 +100,7 @@ void conclude(results::Point& point, base::ExitCode code) {
   if (outcome.interrupted) code = base::worst(code, base::ExitCode::interrupted);
   if (outcome.error) outcome.reasons.push_back(*outcome.error);
   for (const results::Check& check : point.checks) {
-    code = base::worst(code, results::code_of(check.metric, check.verdict));
+    code = base::worst(code, results::code_of(check.key.metric, check.verdict));
     if (results::decides(check)) outcome.reasons.push_back(check.text);
   }
   outcome.exit_code = code;

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -14,11 +13,10 @@ namespace overlap::report {
 namespace {
 
 using results::Change;
+using results::Columns;
 using results::Comparison;
-using results::Matched;
-using results::MatchedOrder;
-using results::SharedDeck;
-using results::SideBySide;
+using results::Figure;
+using results::Pivot;
 using results::Trend;
 
 std::string percent_off(double ratio) {
@@ -26,8 +24,8 @@ std::string percent_off(double ratio) {
 }
 
 /// The order, with the point of a sweep.
-std::string change_name(const Change& change) {
-  return change.order + (change.point.empty() ? "" : ", " + change.point);
+std::string with_point(const std::string& order, const std::string& point) {
+  return order + (point.empty() ? "" : ", " + point);
 }
 
 Cell trend_cell(const Change& change) {
@@ -45,13 +43,14 @@ Table change_table(const Comparison& comparison) {
   for (const Change& change : comparison.changes) {
     const auto& ratio = change.ratio;
     const auto spelled = [&](const base::Summary& value) {
-      return results::spell(change.metric, value.median);
+      return results::spell(change.key.metric, value.median);
     };
-    table.rows.push_back(
-        {change_name(change), deck::to_string(change.metric), text_if(change.a, spelled),
-         text_if(change.b, spelled), ratio ? percent_off(ratio->value) : "-",
-         ratio ? percent_off(ratio->lo) + " .. " + percent_off(ratio->hi) : "-", trend_cell(change),
-         change.verdict ? Cell(*change.verdict) : Cell("not judged")});
+    table.rows.push_back({with_point(change.run, change.point), deck::to_string(change.key.metric),
+                          text_if(change.a, spelled), text_if(change.b, spelled),
+                          ratio ? percent_off(ratio->value) : "-",
+                          ratio ? percent_off(ratio->lo) + " .. " + percent_off(ratio->hi) : "-",
+                          trend_cell(change),
+                          change.verdict ? Cell(*change.verdict) : Cell("not judged")});
   }
   return table;
 }
@@ -77,8 +76,8 @@ Chart ratio_chart(const Comparison& comparison) {
                             .label = percent_off(ratio->value)});
     low.points.push_back({.x = x, .y = -same});
     high.points.push_back({.x = x, .y = same});
-    chart.x.categories.push_back(
-        fmt::format("{} {}", change_name(change), deck::to_string(change.metric)));
+    chart.x.categories.push_back(fmt::format("{} {}", with_point(change.run, change.point),
+                                             deck::to_string(change.key.metric)));
   }
   chart.series.insert(chart.series.end(), {std::move(low), std::move(high)});
   std::erase_if(chart.series, [](const Chart::Series& series) { return series.points.empty(); });
@@ -87,12 +86,12 @@ Chart ratio_chart(const Comparison& comparison) {
 
 /// The settings that differ, with a column for each result.
 void add_differences(Blocks& blocks, const std::vector<results::Setting>& settings,
-                     std::vector<Column> columns) {
+                     std::vector<Column> columns, Detail detail = Detail::always) {
   Table table{.columns = std::move(columns)};
   for (const auto& [key, values] : settings) {
     table.rows.emplace_back(1, key).insert(table.rows.back().end(), values.begin(), values.end());
   }
-  if (!table.rows.empty()) blocks.push_back({std::move(table)});
+  if (!table.rows.empty()) blocks.push_back({std::move(table), detail});
 }
 
 void add_comparison(Blocks& blocks, const Comparison& comparison) {
@@ -108,6 +107,20 @@ void add_comparison(Blocks& blocks, const Comparison& comparison) {
 
 // Side by side.
 
+/// A heading and the numbers of the columns.
+std::vector<Column> numbered(const char* first, std::size_t count) {
+  std::vector<Column> columns = {first};
+  for (std::size_t i = 1; i <= count; ++i) columns.emplace_back(std::to_string(i));
+  return columns;
+}
+
+bool is_time(const Pivot::Line& line) { return first_of(line).key.metric == deck::Metric::time; }
+
+std::string line_name(const Pivot::Line& line) {
+  const Figure& row = first_of(line);
+  return with_point(row.run == nullptr ? "device" : row.run_name(), point_name(line));
+}
+
 std::string ratio_text(const base::Estimate& ratio) {
   const std::string value = base::format_number(ratio.value);
   if (ratio.lo == ratio.hi) return value;
@@ -115,135 +128,110 @@ std::string ratio_text(const base::Estimate& ratio) {
                      base::format_number(ratio.hi));
 }
 
-/// A figure of tables; "-" where a column does not have it.
-struct FigureRow {
-  const char* name;
-  std::string (*text)(const Matched&);
-};
-constexpr auto figure_rows = std::to_array<FigureRow>({
-    {"time", [](const Matched& m) { return median(m.time_s, base::format_seconds); }},
-    {"95 % interval", [](const Matched& m) { return interval(m.time_s, base::format_seconds); }},
-    {"speed-up", [](const Matched& m) { return text_if(m.speedup, base::format_number); }},
-    {"overlap efficiency",
-     [](const Matched& m) { return text_if(m.overlap_efficiency, base::format_number); }},
-    {"bound", [](const Matched& m) { return text_if(m.bound_s, base::format_seconds); }},
-    {"bound / time",
-     [](const Matched& m) { return text_if(m.bound_fraction, base::format_percent); }},
-    {"time / column {}", [](const Matched& m) { return text_if(m.ratio, ratio_text); }},
-});
-
-/// A column for each of some results, under its number.
-std::vector<Column> numbered_columns(std::size_t count, const char* first) {
-  std::vector<Column> columns = {first};
-  for (std::size_t i = 1; i <= count; ++i) columns.emplace_back(std::to_string(i));
-  return columns;
-}
-
-std::string match_name(const MatchedOrder& match) {
-  return match.point.empty() ? match.order : match.order + ", " + match.point;
-}
-
-/// Rows of each order: its figures, "-" if missing, without those that no column has.
-Table order_table(const SideBySide& side_by_side, const SharedDeck& deck) {
-  Table table{.columns = numbered_columns(side_by_side.columns.size(), "order")};
-  for (const MatchedOrder& match : deck.matches) {
-    table.rows.push_back({match_name(match)});
-    table.rows.back().resize(table.columns.size());
-    for (const FigureRow& figure : figure_rows) {
-      std::vector<Cell> row = {"  " + fmt::format(fmt::runtime(figure.name), side_by_side.to)};
-      for (const auto& matched : match.columns) row.emplace_back(text_if(matched, figure.text));
-      const auto has = [](const Cell& cell) { return cell.text != "-"; };
-      if (std::count_if(row.begin(), row.end(), has) > 1) table.rows.push_back(std::move(row));
-    }
-  }
-  return table;
-}
-
-Table column_table(const SideBySide& side_by_side) {
-  Table table{.columns = {"column"}};
-  for (const results::ColumnField& field : results::column_fields) {
-    table.columns.emplace_back(field.heading, field.drop);
-  }
-  for (const results::ResultColumn& column : side_by_side.columns) {
-    std::vector<Cell>& row = table.rows.emplace_back();
-    row.emplace_back(table.rows.size());
-    for (const auto& field : results::column_fields) row.emplace_back(column.*field.text);
-    if (table.rows.size() == side_by_side.to) row[1].tone = Tone::good;
+/// Rows of each order: its metrics, "-" if missing, without those that no column has.
+Table figure_table(const Pivot& pivot, std::size_t to) {
+  Table table{.columns = numbered("order", pivot.columns.size())};
+  std::string last;
+  for (const Pivot::Line& line : pivot.lines) {
+    const deck::Metric metric = first_of(line).key.metric;
+    const std::string name = line_name(line);
+    const auto add = [&](const std::string& heading, const auto& text_of) {
+      std::vector<Cell> row = {"  " + heading};
+      for (std::size_t i = 0; i < line.size(); ++i) {
+        row.emplace_back(line[i] != nullptr ? text_of(i) : "-");
+      }
+      const auto missing = [](const Cell& cell) { return cell.text == "-"; };
+      if (std::all_of(row.begin() + 1, row.end(), missing)) return;
+      if (std::exchange(last, name) != name) {
+        table.rows.push_back({name});
+        table.rows.back().resize(table.columns.size());
+      }
+      table.rows.push_back(std::move(row));
+    };
+    add(std::string(deck::to_string(metric)), [&](std::size_t i) {
+      return text_if(results::shown(*line[i]),
+                     [&](const base::Summary& s) { return results::spell(metric, s.median); });
+    });
+    if (!is_time(line)) continue;
+    add("95 % interval",
+        [&](std::size_t i) { return interval(line[i]->value, base::format_seconds); });
+    add(fmt::format("time / column {}", to),
+        [&](std::size_t i) { return text_if(results::ratio(line, i, to - 1), ratio_text); });
   }
   return table;
 }
 
 /// The measured timelines of a deck, all on one axis, with median time and bound of each machine.
-void add_timelines(Blocks& blocks, const SideBySide& side_by_side, const SharedDeck& deck) {
+void add_timelines(Blocks& blocks, const Pivot& pivot,
+                   const std::vector<const results::Result*>& results) {
   double axis_s = 0;
-  for (const MatchedOrder& match : deck.matches) {
-    for (const std::optional<Matched>& matched : match.columns) {
-      if (!matched || !matched->timeline) continue;
-      axis_s = std::max({axis_s, matched->time_s.median, results::end_s(*matched->timeline)});
+  for (const Pivot::Line& line : pivot.lines) {
+    for (const Figure* const row : line) {
+      if (row == nullptr || !is_time(line) || !row->run->timeline) continue;
+      axis_s = std::max({axis_s, row->value->median, results::end_s(*row->run->timeline)});
     }
   }
   if (axis_s == 0) return;
-  for (const MatchedOrder& match : deck.matches) {
-    blocks.push_back({Heading{.text = match_name(match), .level = 3}, Detail::page});
-    for (std::size_t i = 0; i < side_by_side.columns.size(); ++i) {
-      if (!match.columns[i]) continue;
-      const Matched& matched = *match.columns[i];
-      TimelinePicture picture{.title = fmt::format("{} {}", i + 1, side_by_side.columns[i].title),
-                              .caption = base::format_seconds(matched.time_s.median),
-                              .timeline = matched.timeline.value_or(results::Timeline()),
-                              .axis_s = axis_s,
-                              .median_s = matched.time_s.median,
-                              .bound_s = matched.bound_s};
-      if (!matched.timeline) picture.caption += ", no timeline";
-      if (matched.trace && matched.trace->doubtful) {
+  for (const Pivot::Line& line : pivot.lines) {
+    if (!is_time(line)) continue;
+    blocks.push_back({Heading{.text = line_name(line), .level = 3}, Detail::page});
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == nullptr) continue;
+      const results::Run& run = *line[i]->run;
+      const double median_s = line[i]->value->median;
+      TimelinePicture picture{
+          .title = fmt::format("{} {}", i + 1, results::subject_of(results[i]->machine).device),
+          .caption = base::format_seconds(median_s),
+          .timeline = run.timeline.value_or(results::Timeline()),
+          .axis_s = axis_s,
+          .median_s = median_s};
+      if (run.bounds) picture.bound_s = run.bounds->bound_s;
+      if (!run.timeline) picture.caption += ", no timeline";
+      if (run.trace && run.trace->doubtful) {
         picture.caption += fmt::format("; doubtful: {} against the median",
-                                       base::format_change(matched.trace->perturbation));
+                                       base::format_change(run.trace->perturbation));
       }
       blocks.push_back({std::move(picture), Detail::page});
     }
   }
 }
 
-void add_side_by_side(Blocks& blocks, const SideBySide& side_by_side) {
-  blocks.push_back({column_table(side_by_side)});
-  for (const SharedDeck& deck : side_by_side.decks) {
-    blocks.push_back({Heading{.text = deck.title}});
-    Text text{.lines = {workload_text(deck)}};
-    for (std::size_t i = 0; i < deck.errors.size(); ++i) {
-      if (deck.errors[i].empty()) continue;
-      text.lines.push_back(fmt::format("column {}: {}", i + 1, deck.errors[i]));
-    }
-    blocks.push_back({std::move(text)});
-    add_differences(blocks, deck.differences,
-                    numbered_columns(side_by_side.columns.size(), "differs"));
-    if (!deck.matches.empty()) blocks.push_back({order_table(side_by_side, deck)});
-    add_timelines(blocks, side_by_side, deck);
-  }
-}
-
 }  // namespace
 
-std::string workload_text(const SharedDeck& deck) {
-  std::string kind;
-  std::vector<std::string> texts;
-  for (const auto& [key, value] : deck.workload) {
-    if (key == "kind") {
-      kind = value;
-    } else if (value != "none") {
-      texts.push_back(key + " " + value);
-    }
+Report comparison_report(const Columns& columns) {
+  Report report{.title = "Side by side"};
+  Table files{.columns = {"column", "device", "back end", {"host", 2}, {"file", 1}}};
+  std::vector<results::Keys> machines;
+  for (const auto& results : columns.files) {
+    const results::Origin from = origin(results.front());
+    files.rows.push_back(
+        {files.rows.size() + 1, from.subject.device, from.subject.backend, from.host, from.file});
+    machines.push_back(machine_keys(results.front()));
   }
-  return fmt::format("{}: {}", kind, fmt::join(texts, ", "));
+  report.blocks.push_back({std::move(files)});
+  add_differences(report.blocks, results::differences(machines),
+                  numbered("differs", machines.size()), Detail::verbose);
+  for (const auto& [deck, results] : by_deck(columns)) {
+    report.blocks.push_back({Heading{.text = deck.title}});
+    Text text{.lines = {deck.workload}};
+    std::vector<results::Keys> keys;
+    for (const results::Result* const result : results) {
+      keys.push_back(result != nullptr ? deck_keys(*result) : results::Keys());
+      if (result == nullptr || !result->error) continue;
+      text.lines.push_back(fmt::format("column {}: {}", keys.size(), *result->error));
+    }
+    report.blocks.push_back({std::move(text)});
+    add_differences(report.blocks, results::differences(keys), numbered("differs", keys.size()));
+    const Pivot pivot(results);
+    Table figures = figure_table(pivot, columns.to);
+    if (!figures.rows.empty()) report.blocks.push_back({std::move(figures)});
+    add_timelines(report.blocks, pivot, results);
+  }
+  return report;
 }
 
 Report comparison_report(const results::Comparisons& comparisons) {
-  Report report{.title = "Side by side"};
-  if (comparisons.side_by_side) {
-    add_side_by_side(report.blocks, *comparisons.side_by_side);
-    return report;
-  }
-  report.title = "Comparison";
-  report.verdict = comparisons.verdict();
+  Report report{.title = "Comparison", .verdict = comparisons.verdict()};
   for (const Comparison& comparison : comparisons.pairs) add_comparison(report.blocks, comparison);
   report.blocks.push_back({VerdictLine{.verdict = comparisons.verdict(), .subject = "verdict"}});
   return report;
@@ -256,5 +244,7 @@ std::string json(const results::Comparisons& comparisons) {
 std::string html(const results::Comparisons& comparisons) {
   return page(comparison_report(comparisons));
 }
+
+std::string html(const Columns& columns) { return page(comparison_report(columns)); }
 
 }  // namespace overlap::report

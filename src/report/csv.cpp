@@ -1,16 +1,17 @@
 #include <fmt/format.h>
 
 #include <concepts>
+#include <set>
 
 #include "base/text.hpp"
 #include "report/writers.hpp"
+#include "results/figures.hpp"
 #include "results/metrics.hpp"
 
 namespace overlap::report {
 namespace {
 
 using results::Run;
-using results::SideBySide;
 
 std::string line_of(const std::vector<std::string>& cells) {
   std::string line;
@@ -36,16 +37,13 @@ struct Row {
   }
   void add(std::string_view name, std::integral auto number) { add(name, std::to_string(number)); }
 
-  /// Number of samples, median, extremes and interval; empty without samples.
-  void add(const base::Summary& time_s) {
-    add("n", time_s.n);
-    const auto& [n, median, min, max, lo, hi] = time_s;
-    for (const auto& [name, value] : {std::pair("median_s", median),
-                                      {"min_s", min},
-                                      {"max_s", max},
-                                      {"lo_s", lo},
-                                      {"hi_s", hi}}) {
-      add(name, n > 0 ? std::optional(value) : std::nullopt);
+  /// Number of samples, median, extremes and interval; empty without samples. `unit`: of the names.
+  void add(const base::Summary& summary, const char* unit) {
+    const auto& [n, median, min, max, lo, hi] = summary;
+    add("n", n);
+    for (const auto& [name, value] :
+         {std::pair("median", median), {"min", min}, {"max", max}, {"lo", lo}, {"hi", hi}}) {
+      add(std::string(name) + unit, n > 0 ? std::optional(value) : std::nullopt);
     }
   }
 };
@@ -72,7 +70,7 @@ Row row_of(const results::Result& result, const results::Point& point, const Run
   row.add("chunks", run.chunks);
   row.add("tasks", run.tasks);
   row.add("bytes", run.bytes());
-  row.add(base::summarize(run.samples_s));
+  row.add(base::summarize(run.samples_s), "_s");
   for (const deck::MetricRow& metric : deck::run_metrics) {
     if (metric.value == deck::Metric::time) continue;
     const auto& value = run.value(metric.value);
@@ -87,29 +85,12 @@ Row row_of(const results::Result& result, const results::Point& point, const Run
   return row;
 }
 
-Row row_of(const SideBySide& side_by_side, const results::SharedDeck& deck,
-           const results::MatchedOrder& match, std::size_t number) {
-  const results::Matched& matched = *match.columns[number];
-  Row row;
-  row.add("deck", deck.title);
-  row.add("workload", workload_text(deck));
-  row.add("point", match.point);
-  row.add("order", match.order);
-  row.add("column", number + 1);
-  for (const auto& field : results::column_fields) {
-    row.add(field.key, side_by_side.columns[number].*field.text);
-  }
-  row.add(matched.time_s);
-  row.add("speedup", matched.speedup);
-  row.add("overlap_efficiency", matched.overlap_efficiency);
-  row.add("bound_s", matched.bound_s);
-  row.add("bound_fraction", matched.bound_fraction);
-  row.add("to", side_by_side.to);
-  const auto ratio = matched.ratio.value_or(base::Estimate());
-  row.add("ratio", matched.ratio ? std::optional(ratio.value) : std::nullopt);
-  row.add("ratio_lo", matched.ratio ? std::optional(ratio.lo) : std::nullopt);
-  row.add("ratio_hi", matched.ratio ? std::optional(ratio.hi) : std::nullopt);
-  return row;
+/// What may differ between columns; nothing in one without the deck.
+results::Keys keys_of(const results::Result* result) {
+  if (result == nullptr) return {};
+  results::Keys keys = machine_keys(*result);
+  keys.merge(deck_keys(*result));
+  return keys;
 }
 
 }  // namespace
@@ -124,14 +105,40 @@ std::string csv(const Results& results) {
   return text;
 }
 
-std::string csv(const results::Comparisons& comparisons) {
-  const SideBySide& side_by_side = comparisons.side_by_side.value();
-  const SideBySide blank{.columns = std::vector<results::ResultColumn>(1)};
-  std::string text = line_of(row_of(blank, {}, {.columns = {results::Matched()}}, 0).names);
-  for (const results::SharedDeck& deck : side_by_side.decks) {
-    for (const results::MatchedOrder& match : deck.matches) {
-      for (std::size_t i = 0; i < side_by_side.columns.size(); ++i) {
-        if (match.columns[i]) text += line_of(row_of(side_by_side, deck, match, i).cells);
+std::string csv(const results::Columns& columns) {
+  const auto decks = by_deck(columns);
+  std::set<std::string> differing;
+  for (const auto& [deck, results] : decks) {
+    std::vector<results::Keys> keys;
+    for (const results::Result* const result : results) keys.push_back(keys_of(result));
+    for (const results::Setting& setting : results::differences(keys))
+      differing.insert(setting.key);
+  }
+  std::string text;
+  for (const auto& [deck, results] : decks) {
+    const results::Pivot pivot(results);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const results::Keys keys = keys_of(results[i]);
+      for (const results::Pivot::Line& line : pivot.lines) {
+        if (line[i] == nullptr || !line[i]->value) continue;
+        Row row;
+        row.add("deck", deck.title);
+        row.add("workload", deck.workload);
+        row.add("column", i + 1);
+        row.add("file", results[i]->file);
+        for (const std::string& key : differing) row.add(key, results::text_at(keys, key));
+        row.add("point", point_name(line));
+        row.add("order", line[i]->run_name());
+        row.add("metric", deck::row_of(line[i]->key.metric).name);
+        row.add("unit", deck::row_of(line[i]->key.metric).unit);
+        row.add(*line[i]->value, "");
+        row.add("to", columns.to);
+        const auto ratio = results::ratio(line, i, columns.to - 1);
+        row.add("ratio", ratio ? std::optional(ratio->value) : std::nullopt);
+        row.add("ratio_lo", ratio ? std::optional(ratio->lo) : std::nullopt);
+        row.add("ratio_hi", ratio ? std::optional(ratio->hi) : std::nullopt);
+        if (text.empty()) text = line_of(row.names);
+        text += line_of(row.cells);
       }
     }
   }

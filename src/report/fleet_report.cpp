@@ -420,8 +420,8 @@ std::string fleet_lines(const Fleet& fleet, bool all_devices) {
       add("OVERLAP_SLOWEST host={} uuid={} metric={} value={:.6g} median={:.6g} phase={} "
           "order={}{}\n",
           base::field_value(device.host), uuid_field(device), deck::to_string(key.metric),
-          slowest.front().value, median, deck::to_string(key.phase),
-          key.order ? deck::to_string(*key.order) : "-", deck_field(device));
+          slowest.front().value, median, deck::to_string(key.phase), order_name(key),
+          deck_field(device));
     }
   }
   return text + verdict_line(fleet.verdict(), fleet.exit_code(), !fleet.groups.empty());

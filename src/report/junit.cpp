@@ -123,7 +123,7 @@ JunitCase check_case(const results::Point& point, const results::Check& check) {
   JunitCase test{.verdict = check.verdict, .text = check.text};
   for (const results::Finding& finding : point.findings) {
     const bool twin = finding.disturbance || finding.host_work;
-    if (!twin && check.order == finding.order) test.text += "\n" + finding.text;
+    if (!twin && check.key.order == finding.order) test.text += "\n" + finding.text;
   }
   return test;
 }
@@ -143,7 +143,7 @@ std::vector<JunitCase> tests_of(const results::Result& result) {
     explained = explained || (point.outcome && point.outcome->error == result.error);
     for (const results::Check& check : point.checks) {
       add_test(
-          fmt::format("{}/{}/{}", place, results::order_name(check), deck::to_string(check.metric)),
+          fmt::format("{}/{}/{}", place, order_name(check.key), deck::to_string(check.key.metric)),
           check_case(point, check));
     }
   }

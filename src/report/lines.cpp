@@ -73,7 +73,7 @@ std::string result_lines(const results::Result& result) {
     for (const results::Check& check : point.checks) {
       text += fmt::format(
           "OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}{}{}\n",
-          deck::to_string(check.metric), results::order_name(check), deck::to_string(check.verdict),
+          deck::to_string(check.key.metric), order_name(check.key), deck::to_string(check.verdict),
           check.value.median, check.limit, device_field(check.device), place);
     }
   }

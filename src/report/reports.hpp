@@ -73,12 +73,11 @@ void add_checks(Blocks& blocks, const results::Point& point);
 
 // Comparisons.
 
-/// Differences, changes and a chart of the ratios for each comparison. Side by side: the columns,
-/// then per deck the differences, a table of all orders and their timelines.
+/// Differences, changes and a chart of the ratios for each comparison.
 Report comparison_report(const results::Comparisons& comparisons);
 
-/// "increment: elements 65536, type float32"
-std::string workload_text(const results::SharedDeck& deck);
+/// The files, then per deck the keys that differ, a table of all figures and the timelines.
+Report comparison_report(const results::Columns& columns);
 
 // Fleets.
 

@@ -253,8 +253,8 @@ void add_checks(Blocks& blocks, const results::Point& point) {
   std::vector<double> medians;  // of the checks in the last row
   for (const Check& check : point.checks) {
     std::vector<Cell> row = {
-        fmt::format("{} {}", deck::to_string(check.metric), results::limit_text(check)),
-        fmt::format("{}{}{}", results::order_name(check), check.device.empty() ? "" : " on ",
+        fmt::format("{} {}", deck::to_string(check.key.metric), results::limit_text(check)),
+        fmt::format("{}{}{}", order_name(check.key), check.device.empty() ? "" : " on ",
                     check.device),
         std::isnan(check.value.median) ? "unknown" : format_number(check.value.median),
         std::isnan(check.value.median) || !check.device.empty()

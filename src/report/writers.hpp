@@ -19,8 +19,8 @@ std::string json(const results::Comparisons& comparisons);
 /// A CSV table (RFC 4180, lines end in "\n"): one row per deck, sweep point and order. Values that
 /// were not measured are empty. Swept keys are columns; sizes are in bytes.
 std::string csv(const Results& results);
-/// Results side by side: one row per deck, order and column. Times in seconds.
-std::string csv(const results::Comparisons& comparisons);
+/// Files next to each other: one row per deck, column and figure, with all keys that differ.
+std::string csv(const results::Columns& columns);
 
 /// JUnit XML, as GitLab and Jenkins read it: one suite per deck, one test per check and one for the
 /// data of each point. Class: host and device; name: deck[point]/phase/order/metric. FAIL is a
@@ -33,6 +33,7 @@ std::string junit(const results::Fleet& fleet);
 std::string html(const Results& results);
 std::string html(const results::Fleet& fleet);
 std::string html(const results::Comparisons& comparisons);
+std::string html(const results::Columns& columns);
 
 /// All orders of all decks for Perfetto and chrome://tracing (Trace Event Format): one process per
 /// timeline, one track per lane and engine; overlapping tasks use additional tracks. Times are
@@ -45,16 +46,16 @@ struct Writer {
   std::string_view type;    ///< type of the option value, for --help
   std::string_view help;    ///< help text of the option, in its first row
   bool takes_sweeps;
+  // Null: there is no such file.
   std::string (*write)(const Results&);
-  std::string (*fleet)(const results::Fleet&) = nullptr;             ///< null: no such file
-  std::string (*comparison)(const results::Comparisons&) = nullptr;  ///< null: no such file
+  std::string (*fleet)(const results::Fleet&) = nullptr;
+  std::string (*comparison)(const results::Comparisons&) = nullptr;
+  std::string (*columns)(const results::Columns&) = nullptr;
 
-  auto function(const results::Fleet&) const { return fleet; }
-  /// A CSV table has results side by side.
-  auto function(const results::Comparisons& comparisons) const {
-    return comparisons.side_by_side || option != "--csv" ? comparison : nullptr;
-  }
   auto function(const Results&) const { return write; }
+  auto function(const results::Fleet&) const { return fleet; }
+  auto function(const results::Comparisons&) const { return comparison; }
+  auto function(const results::Columns&) const { return columns; }
 };
 
 inline constexpr auto writers = std::to_array<Writer>({
@@ -62,7 +63,7 @@ inline constexpr auto writers = std::to_array<Writer>({
      "Write the result file; {deck}, {host}, {rank} and {uuid} in names of files are replaced",
      true, json, results::to_json, json},
     {"--csv", "", "FILE", "Write a table: one row per order and point of a sweep", true, csv,
-     nullptr, csv},
+     nullptr, nullptr, csv},
     {"--junit", "", "FILE", "Write the verdicts as JUnit XML: one test per check", true, junit,
      junit},
     {"--timeline", ".svg", "FILE.svg|.html",
@@ -71,7 +72,8 @@ inline constexpr auto writers = std::to_array<Writer>({
      false, svg},
     {"--timeline", ".html", "FILE.svg|.html", "", true, html},
     {"--report", "", "FILE.html",
-     "Write the HTML page: of these decks, or with --fleet of all ranks", true, html, html, html},
+     "Write the HTML page: of these decks, or with --fleet of all ranks", true, html, html, html,
+     html},
     {"--trace", "", "FILE", "Write the timelines for Perfetto or chrome://tracing", false, trace},
 });
 

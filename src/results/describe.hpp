@@ -111,6 +111,8 @@ inline void describe_schema(describe::Visitor& v, const char* schema) {
   derived(v, "schema", std::string(), "Name and version of this format.", OneText{schema});
 }
 
+/// What identifies a figure.
+void describe_key(describe::Visitor& v, FigureKey& key);
 /// Median and interval of a figure.
 void describe_value(describe::Visitor& v, base::Summary& value);
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -34,6 +36,18 @@ void flatten(const Json& json, const std::string& key, Keys& into) {
   }
 }
 
+/// The workload in words; keys without a value are left out.
+std::string workload_text(const Keys& deck) {
+  const std::string section = "workload.", kind = section + "kind";
+  std::string text = text_at(deck, kind);
+  const char* before = ": ";
+  for (const auto& [key, value] : deck) {
+    if (!key.starts_with(section) || key == kind || value == "none") continue;
+    text += std::exchange(before, ", ") + key.substr(section.size()) + " " + value;
+  }
+  return text;
+}
+
 }  // namespace
 
 Origin origin(const Result& result) {
@@ -58,30 +72,15 @@ Origin origin(const Result& result) {
   return origin;
 }
 
-std::string name(const FigureKey& key) {
-  const std::string metric(deck::to_string(key.metric));
-  return key.order ? fmt::format("{} of {}", metric, deck::to_string(*key.order)) : metric;
-}
-
-std::string name_with_phase(const FigureKey& key) {
-  return fmt::format("{}, {}", name(key), deck::to_string(key.phase));
-}
-
-Subject subject_of(Subject machine, const FigureKey& key) {
-  machine.phase = key.phase;
-  machine.order = key.order;
-  machine.metric = key.metric;
-  return machine;
-}
-
-Figures::Figures(const Result& source) : result(source) {
+std::vector<Figure> figures_of(const Result& result) {
+  std::vector<Figure> figures;
   for (const Point& point : result.points) {
     if (!point.ran()) continue;
     for (const deck::MetricRow& row : deck::device_metrics) {
-      rows.push_back({.point = &point,
-                      .key = {point.phase, std::nullopt, row.value},
-                      .judged = true,
-                      .value = results::value(row.value, point.device)});
+      figures.push_back({.point = &point,
+                         .key = {point.phase, std::nullopt, row.value},
+                         .judged = true,
+                         .value = value(row.value, point.device)});
     }
     for (const Run& run : point.runs) {
       if (!run.ran()) continue;
@@ -89,55 +88,103 @@ Figures::Figures(const Result& source) : result(source) {
         const bool judged = applies_to(row.value, run);
         if (!judged && row.value != deck::Metric::time) continue;
         if (row.needs == deck::Needs::alone && point.phase == deck::Phase::alone) continue;
-        rows.push_back({.point = &point,
-                        .run = &run,
-                        .key = {point.phase, run.order, row.value},
-                        .judged = judged,
-                        .value = run.value(row.value)});
+        figures.push_back({.point = &point,
+                           .run = &run,
+                           .key = {point.phase, run.order, row.value},
+                           .judged = judged,
+                           .value = run.value(row.value)});
       }
     }
   }
+  return figures;
 }
 
-std::vector<double> Figures::samples(const Row& row) const {
-  return row.run == nullptr ? values(row.key.metric, row.point->device)
-                            : values(row.key.metric, *row.run, row.point->runs);
+std::vector<double> samples(const Figure& figure) {
+  return figure.run == nullptr ? values(figure.key.metric, figure.point->device)
+                               : values(figure.key.metric, *figure.run, figure.point->runs);
 }
 
-std::string Figures::unjudgeable(const Row& row) const {
-  if (row.run == nullptr) return "";
-  return results::unjudgeable(row.key.metric, *row.run, row.point->runs);
+std::string unjudgeable(const Figure& figure) {
+  if (figure.run == nullptr) return "";
+  return unjudgeable(figure.key.metric, *figure.run, figure.point->runs);
 }
 
-Pivot::Pivot(const std::vector<const Figures*>& tables) {
-  for (const Figures* const table : tables) {
-    if (table == nullptr) continue;
-    for (const Point& point : table->result.points) {
+std::optional<base::Summary> shown(const Figure& figure) {
+  return figure.key.metric == deck::Metric::overlap_efficiency
+             ? shown_efficiency(*figure.run, figure.point->runs)
+             : figure.value;
+}
+
+Pivot::Pivot(const std::vector<const Result*>& results) {
+  for (const Result* const result : results) {
+    columns.push_back(result != nullptr ? figures_of(*result) : std::vector<Figure>());
+    if (result == nullptr) continue;
+    for (const Point& point : result->points) {
       for (const auto& [key, value] : point.values.items()) swept.insert(base::one_line(key));
     }
   }
-  std::map<std::string, std::size_t> places, runs;  // numbered as they appear
-  const auto number = [](auto& numbers, const std::string& name) {
-    return numbers.emplace(name, numbers.size()).first->second;
+  using Place = std::pair<deck::Phase, std::vector<std::string>>;  // values of the swept keys
+  std::map<Place, std::size_t> places;                             // numbered as they appear
+  std::map<std::pair<std::size_t, std::string>, std::size_t> runs;
+  const auto number = [](auto& numbers, const auto& key) {
+    return numbers.emplace(key, numbers.size()).first->second;
   };
   std::map<std::tuple<std::size_t, std::size_t, deck::Metric>, Line> by_key;
-  for (std::size_t column = 0; column < tables.size(); ++column) {
-    if (tables[column] == nullptr) continue;
-    std::map<const Point*, std::string> names;
-    for (const Point& point : tables[column]->result.points) {
-      const Keys values = deck_keys(tables[column]->result, point);
-      std::string& name = names[&point] = deck::to_string(point.phase);
-      for (const std::string& key : swept) name += "\n" + text_at(values, key);
-    }
-    for (const Figures::Row& row : tables[column]->rows) {
-      const std::string& place = names[row.point];
-      Line& line = by_key[{number(places, place), number(runs, place + "\n" + row.run_name()),
-                           row.key.metric}];
-      line.resize(tables.size());
-      line[column] = &row;
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    std::map<const Point*, std::size_t> numbers;
+    for (const Figure& figure : columns[column]) {
+      const auto [place, is_new] = numbers.try_emplace(figure.point);
+      if (is_new) {
+        const Keys keys = deck_keys(*results[column], *figure.point);
+        Place values{figure.key.phase, {}};
+        for (const std::string& key : swept) values.second.push_back(text_at(keys, key));
+        place->second = number(places, values);
+      }
+      const std::size_t run = number(runs, std::pair(place->second, figure.run_name()));
+      Line& line = by_key[{place->second, run, figure.key.metric}];
+      line.resize(columns.size());
+      line[column] = &figure;
     }
   }
   for (auto& [key, line] : by_key) lines.push_back(std::move(line));
+}
+
+const Figure& first_of(const Pivot::Line& line) {
+  return **std::ranges::find_if(line, [](const Figure* figure) { return figure != nullptr; });
+}
+
+std::string point_name(const Pivot::Line& line) {
+  std::string name;
+  for (const Figure* const figure : line) {
+    if (figure != nullptr && name.empty()) name = figure->point->name();
+  }
+  return name;
+}
+
+std::optional<base::Estimate> ratio(const Pivot::Line& line, std::size_t of, std::size_t to) {
+  if (line[of] == nullptr || line[to] == nullptr) return std::nullopt;
+  const std::vector<double> values = samples(*line[of]), others = samples(*line[to]);
+  auto ratio = base::ratio(values, others);
+  if (ratio && values == others) ratio = {.value = 1, .lo = 1, .hi = 1};
+  return ratio;
+}
+
+std::map<DeckTitle, std::vector<const Result*>> by_deck(const Columns& columns) {
+  std::map<DeckTitle, std::vector<const Result*>> decks;
+  for (std::size_t column = 0; column < columns.files.size(); ++column) {
+    for (const Result& result : columns.files[column]) {
+      auto& same = decks[{result.title, workload_text(deck_keys(result))}];
+      same.resize(columns.files.size());
+      if (same[column] != nullptr) {
+        throw base::Error(base::ExitCode::runtime_error,
+                          fmt::format("{}: found a second result of '{}', which {} also has; "
+                                      "allowed: one per column",
+                                      result.file, result.title, same[column]->file));
+      }
+      same[column] = &result;
+    }
+  }
+  return decks;
 }
 
 std::vector<Setting> differences(const std::vector<Keys>& columns) {

@@ -13,10 +13,18 @@
 /// The table of figures: all metrics of runs and devices, which commands join, pivot and rank.
 namespace overlap::results {
 
+/// Identifies a device among those of all hosts.
+struct DeviceId {
+  std::string host;  ///< empty: `unit` is unique
+  std::string unit;
+
+  auto operator<=>(const DeviceId&) const = default;
+};
+
 /// Where figures come from: a deck on a device; on host back ends the processor is the device.
 struct Origin {
   std::string file;
-  Subject subject;  ///< device name, link, back end and deck identity
+  Subject subject;  ///< without a key
   std::string host;
   std::string unit;     ///< UUID; without one the PCI address, "rank3", or the host name
   bool unique = false;  ///< `unit` is a UUID, unique among all hosts
@@ -25,62 +33,71 @@ struct Origin {
   std::string deck_name;
   std::string started;  ///< UTC
 
-  /// Identifies the device among those of all hosts.
-  std::string device() const { return unique ? unit : host + "\n" + unit; }
+  DeviceId device() const { return {unique ? "" : host, unit}; }
 };
 Origin origin(const Result& result);
 
-/// Identifies a figure of an origin at a point.
-struct FigureKey {
-  deck::Phase phase = deck::Phase::alone;
-  std::optional<deck::Order> order;  ///< empty: a metric of the device
-  deck::Metric metric = deck::Metric::time;
+/// A figure of a result, which must outlive it.
+struct Figure {
+  const Point* point = nullptr;
+  const Run* run = nullptr;  ///< null: a metric of the device
+  FigureKey key;
+  bool judged = false;                 ///< whether criteria can be about it
+  std::optional<base::Summary> value;  ///< empty: not available
 
-  auto operator<=>(const FigureKey&) const = default;
+  std::string run_name() const { return run == nullptr ? "-" : name(*run); }
 };
 
-/// "throughput of by_engine", "h2d_rate"; with the phase: "h2d_rate, alone".
-std::string name(const FigureKey& key);
-std::string name_with_phase(const FigureKey& key);
+/// A figure for each metric of a run that was measured, and of the device at each point with such
+/// runs; by point: of the device, then of each run, in the order of metrics.
+std::vector<Figure> figures_of(const Result& result);
 
-/// A figure of a machine, as references have it.
-Subject subject_of(Subject machine, const FigureKey& key);
+/// The values behind a figure, one per repetition; empty for metrics over all repetitions.
+std::vector<double> samples(const Figure& figure);
+/// Why no limit can be applied; empty: it can.
+std::string unjudgeable(const Figure& figure);
+/// The value for display, see shown_efficiency().
+std::optional<base::Summary> shown(const Figure& figure);
 
-/// The figures of a result: a row for each metric of a run that was measured, and of the device at
-/// each point with such runs. The result must outlive it.
-struct Figures {
-  struct Row {
-    const Point* point = nullptr;
-    const Run* run = nullptr;  ///< null: a metric of the device
-    FigureKey key;
-    bool judged = false;                 ///< whether criteria can be about it
-    std::optional<base::Summary> value;  ///< empty: not available
-
-    std::string run_name() const { return run == nullptr ? "-" : name(*run); }
-  };
-
-  explicit Figures(const Result& result);
-
-  /// The values behind a row, one per repetition; empty for metrics over all repetitions.
-  std::vector<double> samples(const Row& row) const;
-  /// Why no limit can be applied; empty: it can.
-  std::string unjudgeable(const Row& row) const;
-
-  const Result& result;
-  std::vector<Row> rows;  ///< by point: of the device, then of each run, in the order of metrics
-};
-
-/// Several tables as columns of one: the rows of equal point, run and metric next to each other.
-/// Points are equal if they agree in all swept keys, whether a sweep or a deck of its own made
-/// them. The tables, of which some may be null, must outlive it.
+/// The figures of several results as columns of one table: those of equal point, run and metric
+/// next to each other. Points are equal if they agree in all swept keys, whether a sweep or a deck
+/// of its own made them. The results, of which some may be null, must outlive it.
 struct Pivot {
-  using Line = std::vector<const Figures::Row*>;  ///< one per table; null: it lacks the row
+  using Line = std::vector<const Figure*>;  ///< one per column; null: it lacks the figure
 
-  explicit Pivot(const std::vector<const Figures*>& tables);
+  explicit Pivot(const std::vector<const Result*>& results);
+  Pivot(const Pivot&) = delete;
+  Pivot& operator=(const Pivot&) = delete;
 
+  std::vector<std::vector<Figure>> columns;
   std::set<std::string> swept;  ///< keys
   std::vector<Line> lines;      ///< by point, then by run, then by metric
 };
+
+/// The first figure of a line.
+const Figure& first_of(const Pivot::Line& line);
+/// The point of a line, as a sweep names it; empty: no column swept.
+std::string point_name(const Pivot::Line& line);
+/// Values of one column / values of another; 1 if they are the same. Empty: base::ratio() is.
+std::optional<base::Estimate> ratio(const Pivot::Line& line, std::size_t of, std::size_t to);
+
+/// Files next to each other, for porting studies: nothing is judged.
+struct Columns {
+  std::vector<std::vector<Result>> files;  ///< their results, one file or folder per column
+  std::size_t to = 1;                      ///< number of the column that ratios refer to, from 1
+};
+
+/// What results of one deck on different machines have in common.
+struct DeckTitle {
+  std::string title;
+  std::string workload;  ///< "increment: elements 65536, type float32", without swept keys
+
+  auto operator<=>(const DeckTitle&) const = default;
+};
+
+/// The results of each deck, one per column; null: none. Throws base::Error{runtime_error} if a
+/// column has two of one deck.
+std::map<DeckTitle, std::vector<const Result*>> by_deck(const Columns& columns);
 
 /// Dotted keys with their values as text.
 using Keys = std::map<std::string, std::string>;

@@ -23,9 +23,10 @@ namespace overlap::results {
 namespace {
 
 /// Adds a check that decides; an unknown limit is a reason by itself.
-void add_reason(const Check& check, const FigureKey& key, FleetDevice& device) {
+void add_reason(const Check& check, FleetDevice& device) {
+  const FigureKey& key = check.key;
   const bool open = std::isnan(check.limit);
-  device.reasons.push_back({code_of(check.metric, check.verdict),
+  device.reasons.push_back({code_of(key.metric, check.verdict),
                             open ? check.reason : check_text(check).substr(name(key).size() + 2),
                             key.phase, name_with_phase(key)});
 }
@@ -39,9 +40,8 @@ void add_reasons(const Result& result, bool judged, FleetDevice& device) {
       device.reasons.push_back({wrong_data, name(run) + " left wrong data", point.phase});
     }
     for (const Check& check : point.checks) {
-      const FigureKey key{point.phase, check.order, check.metric};
-      const bool open = judged && std::isnan(check.limit) && find(device, key) != nullptr;
-      if (decides(check) && !open) add_reason(check, key, device);
+      const bool open = judged && std::isnan(check.limit) && find(device, check.key) != nullptr;
+      if (decides(check) && !open) add_reason(check, device);
     }
   }
   if (result.error) device.reasons.push_back({result.code, *result.error});
@@ -93,7 +93,7 @@ auto kind_of(const FleetDevice& device) {
 /// Moves the devices into the fleet, one for all of its results with one deck and build, sorted by
 /// host and slot.
 void add_devices(std::vector<FleetDevice> devices, Fleet& fleet) {
-  std::map<std::pair<std::string, decltype(kind_of(FleetDevice()))>, FleetDevice> by_device;
+  std::map<std::pair<DeviceId, decltype(kind_of(FleetDevice()))>, FleetDevice> by_device;
   for (FleetDevice& result : devices) {
     const auto [device, is_new] = by_device.try_emplace({result.device(), kind_of(result)});
     if (is_new) {
@@ -150,7 +150,7 @@ void add_distributions(const std::vector<FleetDevice>& devices, Group& group) {
   for (const std::size_t number : group.devices) {
     const FleetDevice& device = devices[number];
     for (const auto& [key, value] : device.figures) {
-      by_key[key].push_back({{number, device.host, device.unit}, value.median});
+      by_key[key].push_back({number, device.host, device.unit, value.median});
       if (!is_compared(device, key)) incomparable.insert(key);
     }
   }
@@ -250,32 +250,31 @@ void add_groups(Fleet& fleet) {
 }
 
 /// See device_of().
-void judge_by(const Reference& reference, const Figures& figures,
+void judge_by(const Reference& reference, const std::vector<Figure>& figures,
               const std::vector<deck::Criterion>& referenced, FleetDevice& device) {
   bool judged = device.figures.empty();
   std::string missing = reference.path +
                         " judges nothing: no criterion with a reference is about a figure that "
                         "was measured";
-  for (const Figures::Row& row : figures.rows) {
-    if (!row.judged || !row.value) continue;
+  for (const Figure& figure : figures) {
+    if (!figure.judged || !figure.value) continue;
+    const FigureKey& key = figure.key;
     // How much worse it may be, once per criterion; empty: the tolerance of the reference.
     std::vector<std::optional<double>> tolerances;
     for (const deck::Criterion& criterion : referenced) {
-      if (criterion.judges(row.key.metric, row.key.order, row.key.phase)) {
-        tolerances.push_back(criterion.below);
-      }
+      if (criterion.judges(key.metric, key.order, key.phase)) tolerances.push_back(criterion.below);
     }
-    if (referenced.empty() && is_compared(device, row.key)) tolerances.emplace_back();
+    if (referenced.empty() && is_compared(device, key)) tolerances.emplace_back();
     for (const std::optional<double> below : tolerances) {
-      Check check{.metric = row.key.metric, .order = row.key.order, .value = *row.value};
-      limit_by(reference, subject_of(device.subject, row.key), device.deck_name, below, check);
+      Check check{.key = key, .value = *figure.value};
+      limit_by(reference, device.subject, device.deck_name, below, check);
       const bool known = check.reason.empty();
       if (!known) missing = check.reason;
       if (!known && referenced.empty()) break;
-      if (known) check.reason = figures.unjudgeable(row);
+      if (known) check.reason = unjudgeable(figure);
       check.verdict = check.reason.empty() ? judge(check.value, check.at_least, check.limit)
                                            : Verdict::inconclusive;
-      if (decides(check)) add_reason(check, row.key, device);
+      if (decides(check)) add_reason(check, device);
       judged = true;
       if (!known) break;
     }
@@ -301,9 +300,9 @@ FleetDevice device_of(const Result& result, const Reference* reference) {
   std::vector<deck::Criterion> referenced = criteria(result);
   std::erase_if(referenced, [](const deck::Criterion& one) { return !one.reference; });
   device.referenced = reference != nullptr || !referenced.empty();
-  const Figures figures(result);
-  for (const Figures::Row& row : figures.rows) {
-    if (row.judged && row.value) device.figures.push_back({row.key, *row.value});
+  const std::vector<Figure> figures = figures_of(result);
+  for (const Figure& figure : figures) {
+    if (figure.judged && figure.value) device.figures.push_back({figure.key, *figure.value});
   }
   std::ranges::stable_sort(device.figures, {}, &DeviceFigure::key);
   add_reasons(result, reference != nullptr, device);

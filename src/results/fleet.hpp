@@ -95,14 +95,10 @@ inline constexpr std::size_t most_ranks = 64;
 /// "n2: 1 of 8 devices without a result: rank 3".
 std::string text_of(const MissingDevices& missing);
 
-/// One of the devices of a fleet.
-struct GroupMember {
+/// A device relative to its group.
+struct Standing {
   std::size_t device = 0;  ///< index into Fleet::devices
   std::string host, unit;
-};
-
-/// A device relative to its group.
-struct Standing : GroupMember {
   double value = 0;   ///< median of its samples
   double off = 0;     ///< value / median of the group - 1
   double score = 0;   ///< 0.6745 * (value - median) / MAD; infinite if the MAD is 0

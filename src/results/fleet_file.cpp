@@ -15,19 +15,6 @@ struct PhaseVerdict {
 
 namespace {
 
-/// What all descriptions of figures have in common.
-void describe_key(Visitor& v, FigureKey& key) {
-  v("phase", key.phase, "Whether the device worked alone or together with the others of its node.");
-  v("order", key.order, "Issue order; null: a metric of the device.");
-  v("metric", key.metric, "Metric.");
-}
-
-void describe_member(Visitor& v, GroupMember& member) {
-  v("device", member.device, "Its place in `devices`, from 0.", from_zero);
-  v("host", member.host, "Host name.");
-  v("uuid", member.unit, "UUID, or what stands for it.");
-}
-
 /// What like devices have in common.
 void describe_kind(Visitor& v, Subject& machine, std::string& deck_name, std::string& build) {
   v("device", machine.device, "Name of the device; on host back ends the processor.");
@@ -90,7 +77,9 @@ void describe(Visitor& v, FleetDevice& device) {
 }
 
 void describe(Visitor& v, Standing& standing) {
-  describe_member(v, standing);
+  v("device", standing.device, "Its place in `devices`, from 0.", from_zero);
+  v("host", standing.host, "Host name.");
+  v("uuid", standing.unit, "UUID, or what stands for it.");
   v("value", standing.value, "Median of its samples.");
   v("off", standing.off, "value / median of all devices - 1.");
   v("score", standing.score, "0.6745 (value - median) / MAD; null: the MAD is 0.", NumberOrNull());

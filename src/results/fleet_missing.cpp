@@ -32,7 +32,7 @@ struct LaunchRanks {
   std::string id;                     ///< empty: unknown
   int ranks = 0;                      ///< as announced
   std::map<int, FleetDevice*> found;  ///< by rank
-  std::set<std::string> devices;      ///< of ranks; those after the first on one are not `found`
+  std::set<DeviceId> devices;         ///< of ranks; those after the first on one are not `found`
   std::map<std::string, Node> nodes;  ///< by host
   std::vector<FleetDevice*> members;
   std::string doubt;  ///< why these cannot be the ranks of one launch
@@ -99,7 +99,7 @@ void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
     if (largest.missing < missing.missing) largest = missing;
   };
   std::map<std::array<std::string, 4>, LaunchRanks> launches;  // of several ranks, by deck
-  std::map<std::string, std::map<std::string, std::set<std::string>>> hosts;  // by label
+  std::map<std::string, std::map<std::string, std::set<DeviceId>>> hosts;  // by label
   for (FleetDevice& device : fleet.devices) {
     hosts[label(spelled(device.host))][device.host].insert(device.device());
     if (!device.job.rank || device.job.ranks.value_or(1) == 1) continue;

@@ -238,11 +238,20 @@ base::ExitCode code_of(deck::Metric metric, Verdict verdict) {
 }
 
 bool decides(const Check& check) {
-  return code_of(check.metric, check.verdict) != base::ExitCode::pass;
+  return code_of(check.key.metric, check.verdict) != base::ExitCode::pass;
 }
 
-std::string_view order_name(const Check& check) {
-  return check.order ? deck::to_string(*check.order) : "-";
+std::string_view order_name(const FigureKey& key) {
+  return key.order ? deck::to_string(*key.order) : "-";
+}
+
+std::string name(const FigureKey& key) {
+  const std::string metric(deck::to_string(key.metric));
+  return key.order ? fmt::format("{} of {}", metric, order_name(key)) : metric;
+}
+
+std::string name_with_phase(const FigureKey& key) {
+  return fmt::format("{}, {}", name(key), deck::to_string(key.phase));
 }
 
 std::string limit_text(const Check& check) {
@@ -269,9 +278,7 @@ std::string check_text(const Check& check) {
   const base::Summary& value = check.value;
   const std::string verdict = check.verdict == Verdict::skipped ? "skipped" : "inconclusive";
   return fmt::format(
-      "{}{}{}: {}, limit {}{}{}", deck::to_string(check.metric),
-      check.order ? fmt::format(" of {}", order_name(check)) : "",
-      check.device.empty() ? "" : " on " + check.device,
+      "{}{}: {}, limit {}{}{}", name(check.key), check.device.empty() ? "" : " on " + check.device,
       std::isnan(value.median) ? "unknown"
       : !check.device.empty()
           ? number(value.median)
@@ -283,10 +290,9 @@ std::string_view run_verdict(const Run& run, const std::vector<Check>& checks) {
   if (run.wrong) return "WRONG DATA";
   auto worst = Verdict::pass;
   for (const Check& check : checks) {
-    if (check.order != run.order || check.device != run.device || !applies_to(check.metric, run)) {
-      continue;
-    }
-    if (decides(check) && worst != Verdict::fail) worst = check.verdict;
+    const bool of_run = check.key.order == run.order && check.device == run.device &&
+                        applies_to(check.key.metric, run);
+    if (of_run && decides(check) && worst != Verdict::fail) worst = check.verdict;
   }
   return deck::to_string(worst);
 }

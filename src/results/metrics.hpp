@@ -82,8 +82,11 @@ base::ExitCode code_of(deck::Metric metric, Verdict verdict);
 /// Whether a check makes the verdict other than PASS.
 bool decides(const Check& check);
 
-/// The order of a check; "-" for the device.
-std::string_view order_name(const Check& check);
+/// The order of a figure; "-" for the device.
+std::string_view order_name(const FigureKey& key);
+/// "throughput of by_engine", "h2d_rate"; with the phase: "h2d_rate, alone".
+std::string name(const FigureKey& key);
+std::string name_with_phase(const FigureKey& key);
 
 /// ">= 93.12 (96 - 3 % of h200.yaml)", "unknown".
 std::string limit_text(const Check& check);

@@ -31,6 +31,12 @@ struct Rounded : describe::Real {
   }
 };
 
+/// The subject of a figure of a machine.
+Subject with_key(Subject machine, const FigureKey& key) {
+  machine.key = key;
+  return machine;
+}
+
 void describe_entries(Visitor& v, std::vector<Entry>& entries) {
   std::string schema;
   v("schema", schema, "Name and version of this format.", OneText{reference_schema},
@@ -82,7 +88,8 @@ constexpr double most_tolerance = 0.25;
 
 /// A figure of one result.
 struct Source {
-  std::string device, file;
+  DeviceId device;
+  std::string file;
   base::Summary value;
 };
 
@@ -95,9 +102,9 @@ struct Collected {
 
 void add(std::map<Subject, Collected>& by_subject, const Result& result) {
   const Origin from = origin(result);
-  for (const Figures::Row& row : Figures(result).rows) {
+  for (const Figure& row : figures_of(result)) {
     if (!row.judged || !row.value || !deck::has_reference(row.key.metric)) continue;
-    Collected& collected = by_subject[subject_of(from.subject, row.key)];
+    Collected& collected = by_subject[with_key(from.subject, row.key)];
     collected.sources.push_back({from.device(), result.file, *row.value});
     if (!from.driver.empty()) collected.drivers.insert(from.driver);
     if (collected.newest == nullptr || collected.newest->started < result.started) {
@@ -118,7 +125,7 @@ bool is_healthy(const Result& result) {
 
 /// The entry of a subject, with a tolerance for the spread of its sources.
 Entry entry_of(const Subject& subject, const Collected& collected, std::optional<double> below) {
-  std::map<std::string, std::vector<double>> by_device;
+  std::map<DeviceId, std::vector<double>> by_device;
   std::vector<double> all, devices;
   for (const Source& source : collected.sources) {
     by_device[source.device].push_back(source.value.median);
@@ -139,7 +146,7 @@ Entry entry_of(const Subject& subject, const Collected& collected, std::optional
 
 /// How much worse than the entry the worse end of an interval is; relative.
 double worse_by(const Entry& entry, const base::Summary& value) {
-  const bool more = deck::row_of(entry.subject.metric).better == deck::Better::more;
+  const bool more = deck::row_of(entry.subject.key.metric).better == deck::Better::more;
   return (more ? entry.value - value.lo : value.hi - entry.value) / entry.value;
 }
 
@@ -152,10 +159,10 @@ void describe(Visitor& v, Subject& subject) {
     describe::or_word("none", describe::line()));
   v("backend", subject.backend, "Default execution space.", Name(), describe::required);
   v("deck", subject.deck, "Identity of the deck.", Name(), describe::required);
-  v("phase", subject.phase, "alone, or together with the other devices of its node.");
-  v("order", subject.order, "Issue order; none: a metric of the device.",
+  v("phase", subject.key.phase, "alone, or together with the other devices of its node.");
+  v("order", subject.key.order, "Issue order; none: a metric of the device.",
     describe::or_word("none", describe::OneOf<deck::Order>()));
-  v("metric", subject.metric, "Metric.", describe::required);
+  v("metric", subject.key.metric, "Metric.", describe::required);
 }
 
 void describe(Visitor& v, Entry& entry) {
@@ -163,7 +170,7 @@ void describe(Visitor& v, Entry& entry) {
   v("deck_name", entry.deck_name, "Name of the deck.", describe::line());
   v("value", entry.value, "What a healthy device reaches.",
     Rounded{{.allowed = "a number above 0", .least = describe::above_0}}, describe::required);
-  std::string unit(deck::row_of(entry.subject.metric).unit);
+  std::string unit(deck::row_of(entry.subject.key.metric).unit);
   v("unit", unit, "Unit of the metric.", OneText{unit});
   describe::Real tolerance = describe::part("a fraction from 0 to 100 %, such as 3 %", 0, 1);
   tolerance.spell = base::spell_part;
@@ -223,9 +230,10 @@ std::string to_yaml(const Reference& reference, const std::string& heading) {
                                base::safe_lines(heading));
 }
 
-void limit_by(const Reference& reference, const Subject& subject, const std::string& deck_name,
+void limit_by(const Reference& reference, Subject machine, const std::string& deck_name,
               std::optional<double> below, Check& check) {
-  check.at_least = deck::row_of(check.metric).better == deck::Better::more;
+  const Subject subject = with_key(std::move(machine), check.key);
+  check.at_least = deck::row_of(check.key.metric).better == deck::Better::more;
   check.limit = std::numeric_limits<double>::quiet_NaN();
   const auto entry = std::ranges::find(reference.entries, subject, &Entry::subject);
   if (entry != reference.entries.end()) {
@@ -298,7 +306,7 @@ Baseline baseline(const std::vector<Result>& results, std::optional<double> belo
     }
     off = std::max(off, entry.tolerance);
     // Small ratios, such as the efficiency of hardly any overlap, may differ by any part.
-    if (off > most && deck::row_of(subject.metric).unit == "1") {
+    if (off > most && deck::row_of(subject.key.metric).unit == "1") {
       baseline.left_out.push_back(entry);
       continue;
     }
@@ -307,8 +315,7 @@ Baseline baseline(const std::vector<Result>& results, std::optional<double> belo
       disagreement = fmt::format(
           "these results do not agree: {} of deck {} would need a tolerance of {:.1f} % ({}); "
           "allowed: at most {:.0f} %",
-          name_with_phase({subject.phase, subject.order, subject.metric}), entry.deck_name,
-          100 * off, *far, 100 * most);
+          name_with_phase(subject.key), entry.deck_name, 100 * off, *far, 100 * most);
     }
     if (least > entry.tolerance) {
       entry.tolerance = least;

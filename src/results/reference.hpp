@@ -13,15 +13,13 @@
 /// References: values of healthy devices, with their origin.
 namespace overlap::results {
 
-/// Identifies a value of a reference.
+/// Identifies a value of a reference: a figure of a deck on a kind of device.
 struct Subject {
   std::string device;               ///< its name; on host back ends that of the processor
   std::optional<std::string> link;  ///< "gen5 x16"; empty: host back end, or unknown
   std::string backend;
   std::string deck;  ///< see deck::identity()
-  deck::Phase phase = deck::Phase::alone;
-  std::optional<deck::Order> order = {};  ///< empty: a metric of the device
-  deck::Metric metric = deck::Metric::time;
+  FigureKey key = {};
 
   auto operator<=>(const Subject&) const = default;
 };
@@ -46,7 +44,7 @@ struct Reference {
 
 /// References for the criteria of a deck.
 struct References {
-  Subject subject;  ///< of the runs; order and metric come from each check
+  Subject subject;                              ///< of the runs, with their phase
   std::map<std::string, Reference> files = {};  ///< by the name that criteria use
   std::string deck_name = {};
 };
@@ -69,10 +67,11 @@ std::map<std::string, Reference> load_references(const deck::Deck& deck, const s
 /// one or more lines.
 std::string to_yaml(const Reference& reference, const std::string& heading);
 
-/// Sets the limit of a check from the entry of its subject: worse than the entry by the part
-/// `below`, or else by its own tolerance. Without an entry there is no limit: the reason names both
-/// decks, if it has none of this deck, or else the subject, and how the nearest entry differs.
-void limit_by(const Reference& reference, const Subject& subject, const std::string& deck_name,
+/// Sets the limit of a check from the entry of its figure on this machine: worse than the entry by
+/// the part `below`, or else by its own tolerance. Without an entry there is no limit: the reason
+/// names both decks, if it has none of this deck, or else the subject, and how the nearest entry
+/// differs.
+void limit_by(const Reference& reference, Subject machine, const std::string& deck_name,
               std::optional<double> below, Check& check);
 
 /// Relative tolerance of a reference that covers the spread of `n` devices: three standard

@@ -127,8 +127,7 @@ void describe(Visitor& v, LimitSource& source) {
 }
 
 void describe(Visitor& v, Check& check) {
-  v("metric", check.metric, "Metric.");
-  v("order", check.order, "Issue order; null: a metric of the device.");
+  describe_key(v, check.key);
   v("device", check.device, "Device of a prediction; null: the device at hand.", TextOrNull());
   v("value", check.value.median, "Median of the metric; null: not measured.", NumberOrNull());
   v("lo", check.value.lo, "Lower end of its 95 % interval.", NumberOrNull());
@@ -215,6 +214,12 @@ void describe(Visitor& v, Result& result) {
   v("error", result.error, "What ended it early, or what could not be written; null: nothing.");
   v("verdict", result.verdict, "The worst of all checks.");
   v("exit_code", result.code, "Exit code of this result.", CodeNumber());
+}
+
+void describe_key(Visitor& v, FigureKey& key) {
+  v("phase", key.phase, "Whether the device worked alone or together with the others of its node.");
+  v("order", key.order, "Issue order; null: a metric of the device.");
+  v("metric", key.metric, "Metric.");
 }
 
 void describe_value(Visitor& v, base::Summary& value) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -218,10 +219,18 @@ struct LimitSource {
   double below = 0;  ///< relative tolerance
 };
 
-/// One limit of a criterion, applied to one order or to the device.
-struct Check {
+/// Identifies a figure of a deck on a device.
+struct FigureKey {
+  deck::Phase phase = deck::Phase::alone;
+  std::optional<deck::Order> order;  ///< empty: a metric of the device
   deck::Metric metric = deck::Metric::time;
-  std::optional<deck::Order> order;        ///< empty: a metric of the device
+
+  auto operator<=>(const FigureKey&) const = default;
+};
+
+/// One limit of a criterion, applied to one figure.
+struct Check {
+  FigureKey key;
   std::string device = {};                 ///< of a prediction; empty: the device at hand
   base::Summary value;                     ///< NaN: unknown
   bool at_least = false;                   ///< true: `limit` is a minimum; false: a maximum

@@ -258,7 +258,7 @@ class Overlapping {
     EXPECT_EQ(judged.checks.size(), 2U);
     for (const experiment::Check& check : judged.checks) {
       EXPECT_EQ(check.verdict, verdict)
-          << deck::to_string(check.metric) << " " << check.value.lo << " .. " << check.value.hi;
+          << deck::to_string(check.key.metric) << " " << check.value.lo << " .. " << check.value.hi;
     }
     EXPECT_EQ(results::verdict_of(judged.outcome->exit_code), verdict);
     EXPECT_EQ(judged.outcome->exit_code, code);

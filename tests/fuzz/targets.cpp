@@ -103,11 +103,9 @@ void devices_of(const std::string& input) {
 
 void runs_of(const std::string& input) {
   const auto all = results::measured_results("a.json", input, results::Extent::all);
-  const results::Comparisons beside{
-      .below = 0, .pairs = {}, .side_by_side = results::side_by_side({all, all}, "2")};
-  show(report::comparison_report(beside));
-  describe::write(beside);
-  report::csv(beside);
+  const results::Columns columns{.files = {all, all}, .to = 2};
+  show(report::comparison_report(columns));
+  report::csv(columns);
   show(report::comparison_report({.below = 0.1, .pairs = results::compare(all, all, 0.1)}));
   to_yaml_and_back({.path = "", .entries = results::baseline(all, std::nullopt).entries});
 }

@@ -111,7 +111,7 @@ TEST(Compare, JudgesWhatTheFirstDeckJudges) {
   ASSERT_EQ(same.changes.size(), 3U);
   EXPECT_EQ(same.changes[0].trend, Trend::identical);
   EXPECT_FALSE(same.changes[0].verdict);
-  EXPECT_EQ(throughput(same).metric, Metric::throughput);
+  EXPECT_EQ(throughput(same).key.metric, Metric::throughput);
   EXPECT_EQ(throughput(same).verdict, Verdict::pass);
   // A planted delay of 3 %.
   const Comparison slower = with(1.03);
@@ -273,7 +273,7 @@ TEST(Compare, ComparesEachPhaseWithItself) {
   accept(one, {{{"metric", "throughput"}, {"phase", "together"}}});
   for (const Change& change : compared(one, one).changes) {
     EXPECT_EQ(change.verdict.has_value(),
-              change.metric == Metric::throughput && change.point == "together");
+              change.key.metric == Metric::throughput && change.point == "together");
   }
 }
 
@@ -295,7 +295,7 @@ TEST(Compare, WhatFollowsFromAllTimesIsJudgedByTheLimitOfTheDeck) {
   Result one = result("a", 1);
   accept(one, {{{"metric", "drift"}, {"order", "by_engine"}, {"max", 0.1}}});
   const Comparison same = compared(one, one);
-  EXPECT_EQ(same.changes.back().metric, Metric::drift);
+  EXPECT_EQ(same.changes.back().key.metric, Metric::drift);
   EXPECT_EQ(same.changes.back().trend, Trend::identical);
   EXPECT_EQ(verdict_of(exit_code_of({same})), Verdict::pass);
   Result drifting = one;
@@ -316,7 +316,7 @@ TEST(Compare, ComparesTheDeviceOnce) {
   Result half = one;
   half.points[0].device.link->h2d_s.assign(4, 2.0);
   const Comparison comparison = compared(one, half);
-  EXPECT_EQ(comparison.changes[0].order, "-");
+  EXPECT_EQ(comparison.changes[0].run, "-");
   EXPECT_DOUBLE_EQ(comparison.changes[0].ratio->value, 0.5);
   EXPECT_EQ(comparison.changes[0].verdict, Verdict::fail);
   for (Result* const each : {&one, &half}) each->points[0].device.link.reset();
@@ -340,12 +340,12 @@ Result sweep(const std::string& file, const std::vector<int>& counts) {
 std::vector<std::string> by_engine(const Comparison& comparison) {
   std::vector<std::string> rows;
   for (const Change& change : comparison.changes) {
-    if (change.metric == Metric::time && change.order == "by_engine") {
+    if (change.key.metric == Metric::time && change.run == "by_engine") {
       const auto seconds = [](const std::optional<base::Summary>& of) {
         return of ? std::to_string(static_cast<int>(of->median)) : "-";
       };
       rows.push_back(change.point + ": " + seconds(change.a) + " / " + seconds(change.b));
-    } else if (change.metric == Metric::throughput) {
+    } else if (change.key.metric == Metric::throughput) {
       rows.back() += change.verdict ? " " + std::string(deck::to_string(*change.verdict)) : "";
     }
   }
@@ -406,7 +406,7 @@ TEST(Compare, OrdersOfOneResultAloneGetRows) {
   accept(all, {{{"metric", "throughput"}}});  // of every order
   const Comparison comparison = compared(all, more);
   const Change& last = comparison.changes.back();
-  EXPECT_EQ(last.order, "depth_first");
+  EXPECT_EQ(last.run, "depth_first");
   EXPECT_FALSE(last.a);
   EXPECT_TRUE(last.b);
   EXPECT_EQ(last.verdict, Verdict::inconclusive);

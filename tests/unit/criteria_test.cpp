@@ -73,7 +73,7 @@ TEST(JudgeAll, ACriterionWithAnOrderHoldsForItAlone) {
     const auto checks =
         judged({{.metric = Metric::time, .order = order, .min = {}, .max = 3}}, two_runs);
     ASSERT_EQ(checks.size(), 1U);
-    EXPECT_EQ(checks[0].order, order);
+    EXPECT_EQ(checks[0].key.order, order);
   }
 }
 
@@ -123,7 +123,7 @@ TEST(Efficiency, IsNotShownWhereItWouldBeNoise) {
 TEST(JudgeAll, SpeedupIsAboutEveryOrderButTheBaseline) {
   const auto checks = judged({at_least(Metric::speedup, 1.9)}, two_runs);
   ASSERT_EQ(checks.size(), 1U);
-  EXPECT_EQ(checks[0].order, Order::depth_first);
+  EXPECT_EQ(checks[0].key.order, Order::depth_first);
   EXPECT_DOUBLE_EQ(checks[0].value.median, 2);
 }
 
@@ -146,7 +146,7 @@ TEST(JudgeAll, MetricsOfTheDeviceAreJudgedOnce) {
   const auto check = [&](Metric metric, double min) {
     const auto checks = judged({at_least(metric, min)}, two_runs, device);
     EXPECT_EQ(checks.size(), 1U);
-    EXPECT_EQ(results::order_name(checks.at(0)), "-");
+    EXPECT_EQ(results::order_name(checks.at(0).key), "-");
     return std::pair(checks.at(0).value.median, checks.at(0).verdict);
   };
   EXPECT_EQ(check(Metric::h2d_rate, 7), std::pair(10.0, Verdict::inconclusive));
@@ -370,7 +370,7 @@ TEST(HostWork, IsJudgedByItsOwnMetricAlone) {
       judged({at_most(Metric::time, 2.5), at_least(Metric::host_work_hidden, 0.6)}, runs);
   ASSERT_EQ(checks.size(), 2U);
   EXPECT_EQ(checks[0].verdict, Verdict::pass);
-  EXPECT_EQ(checks[1].metric, Metric::host_work_hidden);
+  EXPECT_EQ(checks[1].key.metric, Metric::host_work_hidden);
   EXPECT_DOUBLE_EQ(checks[1].value.median, 0.5);
   EXPECT_EQ(checks[1].verdict, Verdict::fail);
 }

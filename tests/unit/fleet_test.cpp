@@ -47,7 +47,7 @@ FleetDevice device(const std::string& unit, double value, const std::string& hos
 
 Distribution distribution(const std::vector<double>& values, Metric metric = Metric::throughput) {
   std::vector<Standing> devices;
-  for (const double value : values) devices.push_back({{.device = devices.size()}, value});
+  for (const double value : values) devices.push_back({.device = devices.size(), .value = value});
   return distribution_of({deck::Phase::alone, Order::by_engine, metric}, devices);
 }
 
@@ -74,9 +74,9 @@ std::vector<std::string> missing_hosts(const Fleet& fleet) {
 Reference reference(double value, deck::Phase phase = deck::Phase::alone) {
   Entry entry;
   entry.subject = device("", 0).subject;
-  entry.subject.phase = phase;
-  entry.subject.order = Order::by_engine;
-  entry.subject.metric = Metric::throughput;
+  entry.subject.key.phase = phase;
+  entry.subject.key.order = Order::by_engine;
+  entry.subject.key.metric = Metric::throughput;
   entry.value = value;
   entry.tolerance = 0.03;
   return {.path = "h100.yaml", .entries = {entry}};
@@ -138,8 +138,9 @@ TEST(Distribution, FewerThanEightDevicesHaveACoarseLimit) {
   EXPECT_THAT(numbers(distribution({1, 1, 1.24, 1.26}, Metric::time).outliers), IsEmpty());
   EXPECT_THAT(numbers(distribution({1, 1, 1, 1.26}, Metric::time).outliers), ElementsAre(3U));
   // Together, GPUs behind one switch are rightly slower.
-  EXPECT_THAT(distribution_of(throughput_together, {{{}, 50}, {{}, 50}, {{}, 25}}).outliers,
-              IsEmpty());
+  EXPECT_THAT(
+      distribution_of(throughput_together, {{.value = 50}, {.value = 50}, {.value = 25}}).outliers,
+      IsEmpty());
   values = {50, 50, 50, 45, 50, 50, 50};
   EXPECT_THAT(distribution(values).outliers, IsEmpty());
   values.push_back(50);
@@ -709,7 +710,7 @@ TEST(Fleet, ErrorsBeyondAReferenceAreWrongData) {
   Result result = measured(50, Json::array({criterion("max_error")}));
   set_error(result.points[0].runs[0], 1e-3);
   Reference small = reference(1e-6);
-  small.entries[0].subject.metric = Metric::max_error;
+  small.entries[0].subject.key.metric = Metric::max_error;
   EXPECT_EQ(code_of(result, &small), ExitCode::wrong_data);
 }
 
@@ -751,7 +752,7 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
 
 TEST(Fleet, AReferenceDoesNotJudgeWhatCannotBeJudged) {
   Reference strict = reference(0.9);
-  strict.entries[0].subject.metric = Metric::speedup;
+  strict.entries[0].subject.key.metric = Metric::speedup;
   Result result = result_of(point_of({run_of(Order::sequential, std::vector(10, 1.0)),
                                       run_of(Order::by_engine, std::vector(10, 1.0))}));
   result.points[0].runs[1].bounds = model::Bounds{.bound_s = 0.99};

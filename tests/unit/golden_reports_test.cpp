@@ -325,8 +325,7 @@ TEST(Report, HasEightReasons) {
   for (const int reasons : {8, 11}) {
     std::vector<results::Check> checks;
     for (int i = 0; i < reasons; ++i) {
-      checks.push_back(
-          {.metric = deck::Metric::time, .limit = 1.0 + i, .verdict = results::Verdict::fail});
+      checks.push_back({.key = {}, .limit = 1.0 + i, .verdict = results::Verdict::fail});
     }
     const std::string text = shown(overlap::result_of(overlap::point_of({}, checks)));
     EXPECT_NE(text.find("limit <= 8.000\n"), std::string::npos);

@@ -19,8 +19,7 @@ results::Run soaked() {
 }
 
 results::Check check_of(Verdict verdict, std::string reason = "") {
-  return {.metric = deck::Metric::throughput,
-          .order = Order::by_engine,
+  return {.key = {.order = Order::by_engine, .metric = deck::Metric::throughput},
           .value = {.median = 2, .lo = 1, .hi = 3},
           .at_least = true,
           .limit = 4,
@@ -158,7 +157,7 @@ TEST(Junit, NamesThePointsOfASweep) {
   for (const std::size_t number : {0U, 2U}) {
     add_point(result, number,
               point_of({soaked()}, {check_of(number == 0 ? Verdict::pass : Verdict::fail),
-                                    {.metric = deck::Metric::h2d_rate}}));
+                                    {.key = {.metric = deck::Metric::h2d_rate}}}));
   }
   const std::string text = junit({result});
   EXPECT_EQ(count(text, "\"hand[chunks.count=2,memory.host=pinned]/alone/by_engine/throughput\""),

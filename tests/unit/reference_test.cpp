@@ -26,8 +26,7 @@ const Subject h200{.device = "NVIDIA H200",
                    .link = "gen5 x16",
                    .backend = "Cuda",
                    .deck = "0123456789abcdef",
-                   .order = Order::by_engine,
-                   .metric = Metric::throughput};
+                   .key = {.order = Order::by_engine, .metric = Metric::throughput}};
 
 Entry entry(const Subject& subject, double value, double tolerance) {
   return {.subject = subject, .deck_name = "gpu", .value = value, .tolerance = tolerance};
@@ -81,7 +80,7 @@ TEST(ReferenceLimit, LiesTheToleranceBelowTheValue) {
 
 TEST(ReferenceLimit, LiesAboveItWhereLessIsBetter) {
   Subject time = h200;
-  time.metric = Metric::time;
+  time.key.metric = Metric::time;
   const auto verdict = [&](double value) {
     return checked(Metric::time, std::vector<double>(10, 0.01),
                    references({entry(time, value, 0.03)}));
@@ -110,14 +109,16 @@ TEST(ReferenceLimit, OfSomethingElseNeverPasses) {
       {[](Subject& s) { s.link = "gen5 x8"; }, "the nearest is for link gen5 x8"},
       {[](Subject& s) { s.link.reset(); }, "the nearest is for link none"},
       {[](Subject& s) { s.backend = "HIP"; }, "the nearest is for backend HIP"},
-      {[](Subject& s) { s.phase = deck::Phase::together; }, "the nearest is for phase together"},
-      {[](Subject& s) { s.order = Order::depth_first; }, "the nearest is for order depth_first"},
-      {[](Subject& s) { s.metric = Metric::time; }, "the nearest is for metric time"},
+      {[](Subject& s) { s.key.phase = deck::Phase::together; },
+       "the nearest is for phase together"},
+      {[](Subject& s) { s.key.order = Order::depth_first; },
+       "the nearest is for order depth_first"},
+      {[](Subject& s) { s.key.metric = Metric::time; }, "the nearest is for metric time"},
       {[](Subject& s) { s.device = "NVIDIA H300"; }, "the nearest is for device NVIDIA H300"},
       {[](Subject& s) { s.link = "gen4 x16"; }, "the nearest is for link gen4 x16"},
       {[](Subject& s) { s.backend = "CPU"; }, "the nearest is for backend CPU"},
-      {[](Subject& s) { s.order = Order::custom; }, "the nearest is for order custom"},
-      {[](Subject& s) { s.metric = Metric::speedup; }, "the nearest is for metric speedup"},
+      {[](Subject& s) { s.key.order = Order::custom; }, "the nearest is for order custom"},
+      {[](Subject& s) { s.key.metric = Metric::speedup; }, "the nearest is for metric speedup"},
   };
   for (const Mismatch& mismatch : mismatches) {
     Subject other = h200;
@@ -176,14 +177,14 @@ TEST(ReferenceLimit, OfAnotherDeckNamesBothAndTheCommand) {
   second.deck_name = "node";
   EXPECT_THAT(reason({second}), HasSubstr("for deck node@fedcba9, not node;"));
   Subject order = h200;
-  order.order = Order::depth_first;
+  order.key.order = Order::depth_first;
   EXPECT_THAT(reason({entry(order, 1, 0.03), rowsum}), HasSubstr("the nearest is for order"));
 }
 
 TEST(ReferenceLimit, OfTheDeviceHasNoOrder) {
   Subject rate = h200;
-  rate.order.reset();
-  rate.metric = Metric::h2d_rate;
+  rate.key.order.reset();
+  rate.key.metric = Metric::h2d_rate;
   const DeviceSamples device{.link = LinkSamples{1000000000, {0.02}, {1}, {1}, {}, {}}};
   const std::vector<deck::Criterion> criteria = {
       {.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}, .reference = "given"}};
@@ -255,8 +256,8 @@ TEST(ReferenceFile, ReadsWhatItWrites) {
   Subject rate = h200;
   rate.device = "Intel(R) Xeon(R) CPU @ 2.20GHz, #1";
   rate.link.reset();
-  rate.order.reset();
-  rate.metric = Metric::d2h_rate;
+  rate.key.order.reset();
+  rate.key.metric = Metric::d2h_rate;
   reference.entries = {full, entry(rate, 5, 0.05)};
   const std::string text = to_yaml(reference, "By hand\nfor a test");
   EXPECT_THAT(text, HasSubstr("# By hand\n# for a test\nschema: overlap-reference/1"));
@@ -341,7 +342,8 @@ TEST(Baseline, HasWhatFollowsFromAllTimesButNoDrift) {
   together.phase = deck::Phase::together;
   for (std::size_t i = 0; i < 15; ++i) together.runs[0].samples_s[i] = i < 10 ? 0.02 : 0.022;
   std::map<deck::Metric, double> values;
-  for (const Entry& entry : made_from({one}).entries) values[entry.subject.metric] = entry.value;
+  for (const Entry& entry : made_from({one}).entries)
+    values[entry.subject.key.metric] = entry.value;
   EXPECT_FALSE(values.contains(deck::Metric::drift));
   EXPECT_DOUBLE_EQ(values.at(deck::Metric::contention), 2);
 }
@@ -379,7 +381,7 @@ TEST(Baseline, AllResultsPassByIt) {
     EXPECT_NEAR(throughput(made.entries)->tolerance, 0.19, 2e-4);
     ASSERT_EQ(made.widened.size(), 2U);
     EXPECT_NEAR(made.widened[0].tolerance, 1 / 0.81 - 1, 2e-4);
-    EXPECT_EQ(made.widened[0].subject.metric, Metric::time);
+    EXPECT_EQ(made.widened[0].subject.key.metric, Metric::time);
   }
   EXPECT_DOUBLE_EQ(throughput(made_from(results, 0.5).entries)->tolerance, 0.5);
   // Also with the digits that a file has.
@@ -423,7 +425,7 @@ TEST(Baseline, ResultsThatDoNotAgreeMakeNone) {
   other.points[0].runs[1].samples_s.assign(5, 0.0099);
   const Baseline made = made_from({small, other});
   const auto efficiency = [](const Entry& entry) {
-    return entry.subject.metric == Metric::overlap_efficiency;
+    return entry.subject.key.metric == Metric::overlap_efficiency;
   };
   EXPECT_TRUE(std::ranges::any_of(made.left_out, efficiency));
   EXPECT_TRUE(std::ranges::none_of(made.entries, efficiency));
@@ -503,12 +505,12 @@ TEST(Baseline, HasWhatCriteriaJudge) {
   const auto [entries, left_out, widened] = made_from({one}, {});
   for (const Entry& entry : entries) {
     lines.push_back(fmt::format("{} {} {:g}",
-                                entry.subject.order ? to_string(*entry.subject.order) : "-",
-                                to_string(entry.subject.metric), entry.value));
+                                entry.subject.key.order ? to_string(*entry.subject.key.order) : "-",
+                                to_string(entry.subject.key.metric), entry.value));
   }
   // Errors of 0 have no part that they could be worse by.
   EXPECT_TRUE(std::ranges::any_of(left_out, [](const Entry& entry) {
-    return entry.subject.metric == deck::Metric::max_error;
+    return entry.subject.key.metric == deck::Metric::max_error;
   }));
   EXPECT_THAT(lines, testing::ElementsAre("- h2d_rate 50", "- d2h_rate 25", "- duplex_rate 100",
                                           "sequential time 0.02", "sequential throughput 50",
@@ -521,7 +523,7 @@ TEST(Baseline, HasWhatCriteriaJudge) {
   }
   const std::vector<Entry> both = made_from({one}, {}).entries;
   ASSERT_EQ(both.size(), 2 * lines.size() + 2);  // and the contention of both orders
-  EXPECT_EQ(both.back().subject.phase, deck::Phase::together);
+  EXPECT_EQ(both.back().subject.key.phase, deck::Phase::together);
   EXPECT_DOUBLE_EQ(both[lines.size() + 3].value, 2 * both[3].value);  // time of sequential
   one.points[0].values["chunks.count"] = 4;
   EXPECT_THROW(made_from({one}, {}), base::Error);
