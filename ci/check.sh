@@ -32,7 +32,6 @@ build_and_test() {
     *-asan) which=(-E '^acceptance_(decks|model|precision|readme|side_by_side|sweep)$') ;;
     *-tsan) targets=(overlap_exec) which=(-R '^overlap_exec') ;;
     oldest) unity=OFF werror=OFF ;; # g++ 12 warns of overlaps that cannot be (GCC bug 105651)
-    without-kokkos) targets=(miniapp) which=(-R '^acceptance') ;;
     kokkos5-*) speed=("$quick") targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_(decks|output)$') ;;
   esac
   configure "$build" "-DCMAKE_UNITY_BUILD=$unity" "-DOVERLAP_WERROR=$werror" -DOVERLAP_TESTS=ON "${speed[@]}" "${@:2}" &&
@@ -105,7 +104,7 @@ steps=(
   "usage                  4     ci/check_test.sh"
   "mutants                4     tests/mutants/mutants.py --self-test"
   "quickstart             4     ci/quickstart_test.sh"
-  "without-kokkos         4     build_and_test without-kokkos --preset without-kokkos"
+  "without-kokkos         4     ci/quickstart.sh --kokkos none --build miniapp -- ctest -R ^acceptance --output-on-failure"
   "kokkos4-default        4     ci/quickstart.sh --test" # in the quick start's build
   "integrations           4     integrations"
   "cuda                   5      compile cuda"

@@ -51,7 +51,7 @@ NOT_RUN = {
     "cmake --build --preset default": BUILDS,
     "ctest --preset default": BUILDS,
     "cmake --install build/default --prefix ~/overlap": "ci/quickstart_test.sh installs, too",
-    "apt-get install g++ cmake libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libpugixml-dev": "needs root rights",
+    "apt-get install g++ make cmake libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libpugixml-dev": "needs root rights",
     "cmake --preset without-kokkos -DOVERLAP_TESTS=OFF && cmake --build --preset without-kokkos --parallel 2": BUILDS,
     "build/without-kokkos/miniapp/miniapp increment --predict rtx4090": "without_kokkos_test.py predicts with such a build",
     "cmake --preset without-kokkos": BUILDS,
