@@ -19,7 +19,9 @@ must() { "${@:2}" || { printf 'not so: %s\n' "$1"; cat out err; exit 1; }; }
 expect 70 "$start"
 must "usage goes to stderr" grep -q '^usage: ' err
 expect 70 "$start" --kokkos 3 deck.yaml
-must "one line names the fault" grep -qx "quickstart: error: --kokkos takes 4 or 5, not '3'" err
+must "one line names the fault" grep -qx "quickstart: error: --kokkos takes 4, 5 or none, not '3'" err
+expect 70 "$start" --build
+must "one line names the fault" grep -qx 'quickstart: error: --build takes names of targets' err
 
 expect 3 "$start" no-such-deck.yaml
 must "miniapp's own error arrives" grep -qx 'miniapp: error: no-such-deck.yaml: no such deck' err
@@ -35,6 +37,15 @@ begin=$(date +%s%N)
 expect 0 "$start" --version
 must "a second call starts within 2 s" test $(($(date +%s%N) - begin)) -lt 2000000000
 must "nothing is said where nothing is built" test ! -s err
+
+expect 5 "$start" --build overlap_schema_files -- sh -c 'test -s src/schemas/overlap-result-3.schema.json && exit 5'
+must "stdout is the command's alone" test ! -s out
+# Where nothing is built yet, a prediction needs no Kokkos.
+program=$project/build/quickstart-kokkos4/miniapp/miniapp
+mv "$program" hidden
+expect 0 "$start" increment --predict h200 --json predicted.json --quiet
+mv hidden "$program"
+must "it was predicted without Kokkos" grep -q '"kokkos_version": *"none"' predicted.json
 
 # An installed miniapp runs an installed deck.
 # shellcheck source-path=SCRIPTDIR source=root.sh

@@ -234,5 +234,5 @@ use_root() { # NAME
 configured() { cmp -s "$root/made-of" "$1/made-of"; }
 configure() {
   configured "$1" || rm -rf "$1"
-  "${inside[@]}" "${clean[@]}" cmake -S "$project" -B "$1" -G Ninja -DCMAKE_UNITY_BUILD=ON "${@:2}" && cp "$root/made-of" "$1/"
+  "${inside[@]}" "${clean[@]}" cmake -S "$project" -B "$1" -G Ninja -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 "${@:2}" && cp "$root/made-of" "$1/"
 }

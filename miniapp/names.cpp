@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <regex>
 #include <set>
 
 #include "base/error.hpp"
@@ -31,11 +30,15 @@ bool has_rank_placeholder(const std::string& name) {
 
 void require_known_placeholders(std::string_view option, const std::string& name,
                                 std::span<const std::string_view> allowed) {
-  static const std::regex in_braces("\\{[A-Za-z_]+\\}?");  // also without the closing brace
-  for (std::sregex_iterator it(name.begin(), name.end(), in_braces), end; it != end; ++it) {
-    if (std::ranges::find(allowed, it->str()) != allowed.end()) continue;
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+  for (std::size_t begin = 0; (begin = name.find('{', begin)) != name.npos; ++begin) {
+    std::size_t end = std::min(name.find_first_not_of(letters, begin + 1), name.size());
+    if (end == begin + 1) continue;
+    if (name[end] == '}') ++end;  // also without it
+    const std::string word = name.substr(begin, end - begin);
+    if (std::ranges::find(allowed, word) != allowed.end()) continue;
     throw base::Error(base::ExitCode::usage,
-                      fmt::format("{}: found {} in a file name; allowed: {}", option, it->str(),
+                      fmt::format("{}: found {} in a file name; allowed: {}", option, word,
                                   allowed.empty() ? "no words in braces"
                                                   : fmt::format("{}", fmt::join(allowed, ", "))));
   }

@@ -28,6 +28,7 @@ LAUNCHERS = {"--bind-to", "--continuous", "--gpus-per-node", "--gpus-per-task", 
 SLURM = "needs Slurm; tests/slurm runs the script"
 NOT_RUN = {
     "ci/quickstart.sh --test": "builds and runs all tests, this one among them; ci/check.sh runs it",
+    "ci/quickstart.sh --build schedule_test -- tests/schedule_test --gtest_filter='*Order*'": BUILDS,
     "ci/quickstart.sh --test -E 'acceptance|exec'": BUILDS,
     "env OVERLAP_REGENERATE=1 ci/quickstart.sh --test -R 'OnThePage|AsItIsWritten'": "writes into the checkout",
     "ci/quickstart.sh --kokkos 5 rowsum": BUILDS,
@@ -50,6 +51,9 @@ NOT_RUN = {
     "cmake --build --preset default": BUILDS,
     "ctest --preset default": BUILDS,
     "cmake --install build/default --prefix ~/overlap": "ci/quickstart_test.sh installs, too",
+    "apt-get install g++ make cmake libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libpugixml-dev": "needs root rights",
+    "cmake --preset without-kokkos -DOVERLAP_TESTS=OFF && cmake --build --preset without-kokkos --parallel 2": BUILDS,
+    "build/without-kokkos/miniapp/miniapp increment --predict rtx4090": "without_kokkos_test.py predicts with such a build",
     "cmake --preset without-kokkos": BUILDS,
     "cmake --build --preset without-kokkos": BUILDS,
     "ctest --preset without-kokkos": BUILDS,
