@@ -38,8 +38,9 @@ TileOrder in_shells(const Tiling& tiling) {
   return order;
 }
 
-/// Tiles in groups of rows, each across all columns in alternating direction. Panels of A are loaded
-/// once, those of B for each group, but for those that are held at its end, where the next begins.
+/// Tiles in groups of rows, each across all columns in alternating direction. Panels of A are
+/// loaded once, those of B for each group, but for those that are held at its end, where the next
+/// begins.
 struct Groups {
   int size = 1;  ///< rows
   std::size_t loaded_bytes = 0;
@@ -49,8 +50,8 @@ Groups groups_of(const Tiling& tiling, const TileSlots& slots) {
   const std::array<std::size_t, 3> bytes = slot_bytes(tiling);
   const auto with_size = [&](int size) {
     const int more = (tiling.rows() - 1) / size;  // groups after the first
-    const auto loads = static_cast<std::size_t>(tiling.columns() +
-                                                more * (tiling.columns() - slots[1]));
+    const auto loads =
+        static_cast<std::size_t>(tiling.columns() + more * (tiling.columns() - slots[1]));
     return Groups{size, static_cast<std::size_t>(tiling.rows()) * bytes[0] + loads * bytes[1]};
   };
   // A group smaller by one slot leaves room to load the first panel of the next group early.
