@@ -288,7 +288,6 @@ results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const
   wait(neighbors_, meeting_, sleep);  // a rank that failed in the previous phase did not wait
   const Meeting next = begin_of(phase_ + 1);
   experiment::RankWindow window;
-  poll_ = sleep;
   if (phase == deck::Phase::alone) {
     hooks.show("waiting for its turn");
     wait({local_.begin(), std::ranges::find(local_, rank())}, next, sleep);
@@ -308,6 +307,7 @@ results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const
     if (error.code() != base::ExitCode::interrupted) throw;
     experiment::interrupt(point);
   }
+  poll_ = sleep;  // frees the load while the device is known to live
   return point;
 }
 

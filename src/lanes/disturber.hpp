@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/error.hpp"
 #include "deck/deck.hpp"
 
 namespace overlap::lanes {
@@ -13,7 +14,12 @@ namespace overlap::lanes {
 template <class Api>
 class Disturber {
  public:
-  ~Disturber() { clear(); }
+  ~Disturber() {
+    try {
+      clear();
+    } catch (const base::Error&) {  // a platform that refused the call also refuses to undo it
+    }
+  }
 
   void call(deck::Disturbance operation, typename Api::Stream lane) {
     using deck::Disturbance;

@@ -102,6 +102,7 @@ struct Probe {
   }
 
   void allocate() {
+    bench = Bench();  // what was measured with so far
     if (deck.memory.host == deck::HostMemory::managed &&
         !session.device.concurrent_managed_access.value_or(false)) {
       throw deck::error_at(deck, base::ExitCode::skipped, "memory.host",
@@ -114,7 +115,6 @@ struct Probe {
     for (const auto& array : draft.costs.arrays) host_bytes += array.host_bytes;
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     hooks.call([] {});  // memory that one rank has taken must not count against the others
-    bench = Bench();
     if (on_gpu()) note("wake-up", "the device is busy for 0.1 s before the warm-up");
     workload = workload::make(deck, draft.costs, arrays, facts.repeats);
     if (!workload.kernel.empty()) note("kernel", workload.kernel);

@@ -168,7 +168,8 @@ void add_timelines(Blocks& blocks, const Pivot& pivot,
   for (const Pivot::Line& line : pivot.lines) {
     for (const Figure* const row : line) {
       if (row == nullptr || !is_time(line) || !row->run->timeline) continue;
-      axis_s = std::max({axis_s, row->value->median, results::end_s(*row->run->timeline)});
+      axis_s = std::max(
+          {axis_s, results::time_s(*row->run).median, results::end_s(*row->run->timeline)});
     }
   }
   if (axis_s == 0) return;

@@ -177,7 +177,11 @@ std::string wait_line(const Timeline& timeline, std::size_t place,
     return fmt::format(text, xml(full_label(timeline[other])),
                        base::format_seconds(timeline[other].stop_s));
   };
-  if (began_within(10e-6, needed)) return line("\nwaited for {}, until {}", *needed);
+  const bool queued = began_within(1e-6, before) && needed &&
+                      timeline[*before].stop_s > timeline[*needed].stop_s + 1e-6;
+  if (!queued && began_within(10e-6, needed)) {
+    return line("\nwaited for {}, until {}", *needed);
+  }
   if (began_within(1e-6, before))
     return line("\nwaited behind {} on the same engine, until {}", *before);
   return needed ? line("\nafter {}, which ended at {}", *needed) : "";

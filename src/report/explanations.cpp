@@ -121,7 +121,10 @@ std::string explain(const results::Run& run) {
   // Events do not tell when a task leaves its queue.
   const bool vague = run.timeline && run.trace && run.trace->source != "CUPTI";
   const auto& timeline = run.timeline ? run.timeline : run.predicted_timeline;
-  if (run.order == deck::Order::sequential || vague || !timeline) return "";
+  // What a measured run did, no prediction tells; what was inserted into it may be the cause.
+  const bool unseen = run.ran() && !run.timeline;
+  if (run.order == deck::Order::sequential || vague || !timeline || unseen) return "";
+  if (run.disturbance || run.host_work) return "";
   Stages stages{tasks_of(*timeline, {Stage::h2d}), tasks_of(*timeline, {Stage::kernel}),
                 tasks_of(*timeline, {Stage::d2h}), tasks_of(*timeline, {Stage::h2d, Stage::d2h})};
   for (const Tasks* const tasks : {&stages.in, &stages.kernels, &stages.out}) {
@@ -154,7 +157,7 @@ void add_explanations(Blocks& blocks, const results::Point& point) {
   };
   std::vector<Line> lines;
   for (const results::Run& run : point.runs) {
-    const std::string text = run.disturbance || run.host_work ? "" : explain(run);
+    const std::string text = explain(run);
     if (text.empty()) continue;
     const double time_s = run.ran() ? results::time_s(run).median : run.predicted_s.value_or(0);
     auto line = std::ranges::find_if(lines, [&](const Line& other) {

@@ -31,7 +31,8 @@ struct LaunchRanks {
   };
   std::string id;                     ///< empty: unknown
   int ranks = 0;                      ///< as announced
-  std::map<int, FleetDevice*> found;  ///< by rank
+  std::map<int, FleetDevice*> files;  ///< by rank
+  std::set<int> found;                ///< ranks with a device of their own
   std::set<DeviceId> devices;         ///< of ranks; those after the first on one are not `found`
   std::map<std::string, Node> nodes;  ///< by host
   std::vector<FleetDevice*> members;
@@ -40,7 +41,7 @@ struct LaunchRanks {
 
 void add_rank(FleetDevice& device, LaunchRanks& launch) {
   const int rank = *device.job.rank, ranks = *device.job.ranks;
-  const auto [other, is_new] = launch.found.emplace(rank, &device);
+  const auto [other, is_new] = launch.files.emplace(rank, &device);
   if (launch.id.empty()) {
     launch.doubt =
         "unknown launch: its launcher does not tell it from others, so its ranks may be those of "
@@ -56,10 +57,9 @@ void add_rank(FleetDevice& device, LaunchRanks& launch) {
   launch.members.push_back(&device);
   LaunchRanks::Node& node = launch.nodes[device.host];
   node.announced = std::max<std::int64_t>(node.announced, device.local_ranks);
-  if (!is_new) return;
-  const bool is_device = launch.devices.insert(device.device()).second;
-  if (is_device) ++node.found;
-  if (!is_device) launch.found.erase(rank);
+  if (!launch.devices.insert(device.device()).second) return;
+  ++node.found;
+  launch.found.insert(rank);
 }
 
 /// Calls `add` for each host that lacks devices, and for the launch if others do.
@@ -68,10 +68,13 @@ void add_missing_of(const LaunchRanks& launch, const auto& add) {
   for (int rank = 0; rank < launch.ranks && ranks.size() < most_ranks; ++rank) {
     if (!launch.found.contains(rank)) ranks.push_back(rank);
   }
-  std::int64_t others = launch.ranks - std::ssize(launch.found);
+  const std::int64_t all = launch.ranks - std::ssize(launch.found);
+  std::int64_t others = all;
   for (const auto& [host, node] : launch.nodes) {
     const std::int64_t missing = std::max<std::int64_t>(0, node.announced - node.found);
-    add(MissingDevices{host, "", missing, node.announced, ranks});
+    const bool may_be_others = missing < all && ranks.size() == most_ranks;  // the list ends early
+    add(MissingDevices{host, "", missing, node.announced,
+                       may_be_others ? std::vector<int>() : ranks});
     others -= missing;
   }
   add(MissingDevices{"", launch.id, others, launch.ranks, ranks});

@@ -103,10 +103,12 @@ std::string host_in(const std::string& text) {
 bool is_other_kind(const std::string& file) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(file, unknown)) return false;
-  std::string begin(64, '\0');
+  std::string begin(1 << 12, '\0');
   std::ifstream(file).read(begin.data(), std::ssize(begin));
-  const std::size_t schema = begin.find("\"overlap-");
-  return schema != begin.npos && !begin.substr(schema).starts_with("\"overlap-result/");
+  return begin.find("\"overlap-result/") == begin.npos &&
+         (begin.find("\"overlap-fleet/") != begin.npos ||
+          begin.find("\"overlap-comparison/") != begin.npos ||
+          begin.find("\"overlap-reference/") != begin.npos);
 }
 
 bool is_json(const std::string& file) { return file.ends_with(".json"); }
