@@ -126,7 +126,7 @@ struct Workload {
   /// Dgemm: C (m x n) = A (m x k) B (k x n) + beta C, column-major, in tiles of C.
   std::int64_t m = 8192, n = 8192, k = 288;
   std::int64_t tile_m = 2048, tile_n = 2048;
-  std::int64_t beta = 1;  ///< or 0
+  std::int64_t beta = 1;             ///< or 0
   std::optional<double> host_share;  ///< dgemm: fraction of the tiles, required by four_way
 };
 

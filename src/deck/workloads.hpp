@@ -53,8 +53,8 @@ inline constexpr auto workloads = std::to_array<WorkloadRow>({
      .name = "pipeline",
      .help = "two operations, two inputs and one output each, iterated",
      .chunks = 1},
-    {WorkloadKind::dgemm, "dgemm", "matrix products C = A B + beta C, by tiles of C",
-     Split::tiles, 1, ElementType::float64},
+    {WorkloadKind::dgemm, "dgemm", "matrix products C = A B + beta C, by tiles of C", Split::tiles,
+     1, ElementType::float64},
     {WorkloadKind::custom, "custom", "copies, busy kernels and host work as listed", Split::tasks,
      1},
 });
