@@ -288,6 +288,7 @@ results::Point Member::run(deck::Phase phase, const measure::Hooks& hooks, const
   wait(neighbors_, meeting_, sleep);  // a rank that failed in the previous phase did not wait
   const Meeting next = begin_of(phase_ + 1);
   experiment::RankWindow window;
+  poll_ = sleep;  // after an error it may still be the load
   if (phase == deck::Phase::alone) {
     hooks.show("waiting for its turn");
     wait({local_.begin(), std::ranges::find(local_, rank())}, next, sleep);
